@@ -1,0 +1,58 @@
+# Every command runs in .venv, which the first command makes. Sources of packages are pip's own settings.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SIZE ?= full
+PORT ?= 8321
+
+.PHONY: help demo test check soak bench format lock clean system
+
+help:
+	@echo "make demo    the whole product on this machine: http://127.0.0.1:$(PORT)"
+	@echo "make test    every test, in under six minutes"
+	@echo "make check   format, lint, types, import contracts"
+	@echo "make soak    the large sizes of the same tests (SIZE=ci for the short run)"
+	@echo "make bench   hot paths, as ratios within one run"
+
+$(VENV)/runtime: requirements/runtime.txt pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/runtime.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+$(VENV)/dev: requirements/dev.txt $(VENV)/runtime
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	touch $@
+
+system: $(VENV)/dev
+	@sh tests/system_packages.sh
+
+demo: $(VENV)/runtime
+	@$(BIN)/chatops-bot demo --port $(PORT)
+
+test: system
+	$(BIN)/python -m pytest tests
+
+check: $(VENV)/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	PYTHONPATH=. $(BIN)/lint-imports
+
+soak: system
+	SOAK_SIZE=$(SIZE) $(BIN)/python -m pytest tests -m soak
+
+bench: $(VENV)/dev
+	$(BIN)/python -m bench
+
+format: $(VENV)/dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: $(VENV)/dev
+	$(BIN)/pip-compile -q --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o requirements/runtime.txt requirements/runtime.in
+	$(BIN)/pip-compile -q --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -c requirements/runtime.txt -o requirements/dev.txt requirements/dev.in
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
