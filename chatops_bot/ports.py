@@ -3,7 +3,7 @@
 Twins of a port (two stores, two platforms, three models) pass one suite in `tests/contracts`.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -47,11 +47,11 @@ class LLM(Protocol):
     def name(self) -> str:
         """What people are told answers them, e.g. `offline` or `gpt-4o at api.example.com`."""
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelDelta]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
         """Yield the answer as it comes; the last delta is `Finished`.
 
         Raises only `ModelError`s. After an error nothing more is yielded, and what was yielded before stands.
-        Closing the iterator early (cancellation) releases the connection.
+        Closing the generator early (cancellation) releases the connection.
         """
 
 
