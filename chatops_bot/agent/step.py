@@ -1,12 +1,13 @@
 """One model call folded into one value: its text, its reasoning, its tool calls merged by index, how it finished.
 
 `text` is everything the model wrote and is what it gets back next time; `body` is what people see of it: without the
-follow-up block and without fence nonces.
+follow-up block.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from chatops_bot.context.followups import FollowupSplitter
 from chatops_bot.domain.model import (
     Finished,
     FinishReason,
@@ -64,9 +65,8 @@ class Step:
         return self._show(rest)
 
     def _show(self, text: str) -> str:
-        visible = without_nonces(text)
-        self._visible.append(visible)
-        return visible
+        self._visible.append(text)
+        return text
 
     @property
     def has_calls(self) -> bool:
