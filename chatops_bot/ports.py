@@ -157,6 +157,9 @@ class Transcripts(Protocol):
     async def load(self, session: SessionKey) -> list[Entry]:
         """Every entry of the session, oldest first; empty when there is none."""
 
+    async def known(self, session: SessionKey) -> bool:
+        """Whether the session has any entry."""
+
 
 class Turns(Protocol):
     async def begin(self, turn: RunningTurn) -> None:

@@ -92,6 +92,14 @@ class SqliteTranscripts:
         )
         return [entry_from(body) for (body,) in rows]
 
+    async def known(self, session: SessionKey) -> bool:
+        return await self._file.read(
+            lambda db: (
+                db.execute("SELECT 1 FROM entries WHERE session = ? LIMIT 1", (str(session),)).fetchone()
+                is not None
+            )
+        )
+
 
 class SqliteTurns:
     def __init__(self, file: SqliteFile) -> None:

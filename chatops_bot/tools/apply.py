@@ -14,6 +14,7 @@ from chatops_bot.domain.people import Person
 from chatops_bot.domain.proposal import Proposal, ProposalState, action_digest, canonical_json
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.ports import ToolContext, WriteTool
+from chatops_bot.tools.border import guarded
 from chatops_bot.tools.registry import Registry
 
 
@@ -44,7 +45,7 @@ class Applier:
         try:
             arguments = tool.spec.arguments.model_validate(dict(proposal.arguments))
             async with asyncio.timeout(tool.spec.timeout):
-                fresh = await tool.plan(arguments, context)
+                fresh = await guarded(proposal.tool, tool.plan(arguments, context))
         except (ToolError, TimeoutError, ValueError) as error:
             return self._redacted(_failed(_not_run(error)))
         drifted = _drift(proposal.plan.preconditions, fresh.preconditions)
@@ -52,7 +53,7 @@ class Applier:
             return self._redacted(_drifted(drifted))
         try:
             async with asyncio.timeout(tool.spec.timeout):
-                outcome = await tool.apply(arguments, context)
+                outcome = await guarded(proposal.tool, tool.apply(arguments, context))
         except ToolFailed as error:
             state = ProposalState.OUTCOME_UNKNOWN if error.outcome_unknown else ProposalState.FAILED
             return self._redacted(Applied(state, error.phrase, {"error": error.phrase.en}))
@@ -77,7 +78,7 @@ class Applier:
         try:
             arguments = tool.spec.arguments.model_validate(dict(proposal.arguments))
             async with asyncio.timeout(tool.spec.timeout):
-                outcome = await tool.probe(arguments, proposal.plan, context)
+                outcome = await guarded(proposal.tool, tool.probe(arguments, proposal.plan, context))
         except (ToolError, TimeoutError, ValueError):
             outcome = None
         if outcome is None:

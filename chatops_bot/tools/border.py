@@ -1,19 +1,39 @@
-"""The tool border: whatever goes wrong inside becomes the result of the call, never the end of the turn.
+"""The tool border: whatever goes wrong inside a tool becomes the result of the call, never the end of the turn.
 
 This is one of the three places where every exception is caught. Redaction stands here too, since results and error texts
 alike leave through it.
 """
 
 import logging
+from collections.abc import Awaitable
 from dataclasses import replace
+from typing import TypeVar
 
-from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolRefused, ToolUnknown
+from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed, ToolRefused, ToolUnknown
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 
 _log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+
+async def guarded(name: str, work: Awaitable[_T]) -> _T:
+    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are."""
+    try:
+        return await work
+    except (ToolError, TimeoutError):
+        raise
+    except Exception as error:
+        _log.exception("tool %s failed in a way it should not", name)
+        raise ToolFailed(
+            Phrase(
+                f"{name} 内部出错，详情见机器人日志。",
+                f"{name} failed inside the bot; its log has the details.",
+            ),
+            outcome_unknown=True,
+        ) from error
 
 
 def answered(inner: Handler) -> Handler:
@@ -21,20 +41,13 @@ def answered(inner: Handler) -> Handler:
 
     async def answer(invocation: Invocation) -> Dispatched:
         try:
-            return await inner(invocation)
+            return await guarded(invocation.call.name, inner(invocation))
         except ToolRefused as error:
             return Dispatched(_failed(error.phrase, refused=True), "refused")
         except (ToolUnknown, ToolArgumentsInvalid) as error:
             return Dispatched(_failed(error.phrase), "invalid")
         except ToolError as error:
             return Dispatched(_failed(error.phrase), "auto")
-        except Exception:  # noqa: BLE001  # the tool border: a bug in one tool must not end the turn
-            _log.exception("tool %s failed in a way it should not", invocation.call.name)
-            phrase = Phrase(
-                f"{invocation.call.name} 内部出错，详情见机器人日志。",
-                f"{invocation.call.name} failed inside the bot; its log has the details.",
-            )
-            return Dispatched(_failed(phrase), "auto")
 
     return answer
 
