@@ -202,7 +202,7 @@ def _now() -> float:
 def _headers(api_key: str) -> dict[str, str]:
     headers = {
         "Content-Type": "application/json",
-        "Accept": "text/event-stream",
+        "Accept": "text/event-stream, application/json",
         "Accept-Encoding": "identity",  # compression makes proxies hold a stream back
     }
     if not api_key:

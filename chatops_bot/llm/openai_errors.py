@@ -135,7 +135,7 @@ def complaint_of(value: object) -> Complaint:
     message = next(
         (value[key] for key in ("message", "detail", "msg") if isinstance(value.get(key), str)), ""
     )
-    codes = " ".join(str(value[key]) for key in ("code", "type", "status", "param") if value.get(key)).lower()
+    codes = " ".join(str(value[key]) for key in ("code", "type", "status") if value.get(key)).lower()
     code = str(value.get("code", ""))
     status = int(code) if code in _HTTP_ERRORS else None
     return Complaint(message, codes, status)

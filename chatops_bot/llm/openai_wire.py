@@ -214,11 +214,13 @@ class _OpenCall:
 class CallSorter:
     """Decides which call a piece belongs to, and numbers the calls of an answer in the order in which they begin.
 
-    A piece with an index belongs to the call of that index in its choice, unless it brings another id and a name too: some
-    providers give every call the index 0, others give every piece a new id (without a name). A bare piece with an unknown
-    index goes on with the newest call. A piece without an index
-    belongs to the call with its id, or without an id to the newest call; it begins a call when there is none, when it
-    names another tool, or when it names the tool again and brings arguments although those of that call are complete.
+    With an index, a piece belongs to the call of that index in its choice, unless it brings another id and a name too:
+    some providers give every call the index 0, others give every piece a new id, but no name. A bare piece whose index is
+    unknown goes on with the newest call.
+
+    Without an index, a piece belongs to the call with its id, or to the newest call if it has no id either. It begins a
+    call when there is none, when it names another tool, or when it names the tool again and brings arguments although
+    those of that call are complete.
     """
 
     def __init__(self) -> None:
@@ -230,11 +232,8 @@ class CallSorter:
     def place(self, choice: int, piece: _CallPiece) -> ToolCallDelta:
         """The piece as a delta with a distinct index; id and name are given once, when they first come."""
         function = piece.function or _Function()
-        identity, name, arguments = (
-            piece.id or "",
-            function.name or "",
-            _text_of_arguments(function.arguments),
-        )
+        identity, name = piece.id or "", function.name or ""
+        arguments = _text_of_arguments(function.arguments)
         if piece.index is not None:
             call = self._by_index.get((choice, piece.index))
             if call is None and not identity and not name:

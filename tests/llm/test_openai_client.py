@@ -229,6 +229,26 @@ async def test_a_server_that_does_not_speak_http(session):
     assert failure.__cause__ is None
 
 
+async def test_a_server_that_does_not_speak_tls(session, server):
+    server.answers = [HELLO]
+    base = server.base_url.replace("http://", "https://")
+    failure = await failure_of(client(session, server, base_url=base))
+    assert isinstance(failure, ModelRefused)
+    assert "No trusted TLS connection" in str(failure)
+
+
+async def test_no_connection_in_time():
+    connector = aiohttp.TCPConnector(limit=1)
+    timeouts = ModelTimeouts(connect=0.05)
+    async with aiohttp.ClientSession(connector=connector) as session, ModelServer() as server:
+        server.answers = [Answer([text("a"), asyncio.Event()])]
+        async with aclosing(client(session, server).stream(REQUEST)) as holder:
+            await anext(holder)
+            failure = await failure_of(client(session, server, timeouts=timeouts))
+    assert isinstance(failure, ModelUnavailable)
+    assert isinstance(failure.__cause__, aiohttp.ConnectionTimeoutError)
+
+
 async def test_silence_before_the_first_delta(session, server):
     never = asyncio.Event()
     server.answers = [Answer([b": ping\n\n", chunk(role="assistant", content=""), never])]

@@ -128,6 +128,7 @@ def test_reasoning_goes_back_unchanged():
 
 
 @pytest.mark.case("nightingale-T10")
+@pytest.mark.case("peer-T17")
 @pytest.mark.parametrize("blank", ["", " \n"])
 def test_no_message_is_empty(blank):
     messages = encoded(UserMessage(blank), AssistantMessage(blank, "thought"), ToolMessage("c", "t", blank))[
@@ -172,6 +173,7 @@ def test_any_text_can_be_sent(one, other):
 # --- answers, by what providers do
 
 
+@pytest.mark.case("peer-T10")
 def test_usage_comes_in_a_chunk_without_choices():
     deltas = parsed([text("a"), chunk("stop"), usage(10, 3, 4), DONE])
     assert deltas == [TextDelta("a"), Finished(FinishReason.STOP, Usage(10, 3, 4))]
