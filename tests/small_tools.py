@@ -41,10 +41,12 @@ class Look:
     fault: Exception | None = None
     gate: asyncio.Event | None = None
     runs: list[LookArgs] = field(default_factory=list)
+    entered: asyncio.Queue[None] = field(default_factory=asyncio.Queue)
     spec: ToolSpec = LOOK
 
     async def run(self, arguments: LookArgs, context: ToolContext) -> ToolResult:
         self.runs.append(arguments)
+        self.entered.put_nowait(None)
         if self.gate is not None:
             await self.gate.wait()
         if self.fault is not None:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatops_bot.domain.errors import ToolFailed
@@ -156,6 +156,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.case("peer-T51")
+@settings(max_examples=40)
 @given(st.dictionaries(st.text(max_size=8), JSON, max_size=8), st.integers(800, 4000))
 def test_a_capped_result_is_valid_json_and_says_what_was_cut(content: dict[str, object], limit: int):
     capped = cap_content(content, limit)
