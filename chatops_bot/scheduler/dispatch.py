@@ -43,7 +43,7 @@ class Dispatcher:
         self._policy = policy
         self._headers = {"Authorization": f"Bearer {worker_token}"}
         self._own_url = own_url
-        self._ended = changed
+        self._changed = changed
         self._sending: set[asyncio.Task[None]] = set()
         self.wake = asyncio.Event()
 
@@ -61,9 +61,9 @@ class Dispatcher:
 
     async def run_due(self) -> int:
         """One pass: fire due tasks, assign waiting runs, start sending them. How many were assigned."""
-        now = self._clock.now()
-        await self._database.write(lambda conn: lifecycle.fire_due(conn, now, self._policy))
-        assigned = await self._database.write(lambda conn: lifecycle.assign(conn, now))
+        # The time is read inside the transaction: a run must not be dispatched before it was triggered.
+        await self._database.write(lambda conn: lifecycle.fire_due(conn, self._clock.now(), self._policy))
+        assigned = await self._database.write(lambda conn: lifecycle.assign(conn, self._clock.now()))
         for assignment in assigned:
             task = asyncio.create_task(self._send(assignment))
             self._sending.add(task)
@@ -111,7 +111,7 @@ class Dispatcher:
                 error_message=text,
             )
         )
-        self._ended.set()
+        self._changed.set()
         self.wake.set()
 
     async def _post(self, worker: Worker, path: str, body: dict[str, object]) -> str | None:

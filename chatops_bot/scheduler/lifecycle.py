@@ -30,6 +30,7 @@ from chatops_bot.scheduler.states import (
 logger = logging.getLogger(__name__)
 
 _BATCH = 500
+CRON = "cron"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ def fire_due(conn: sqlite3.Connection, now: int, policy: Policy) -> int:
     due = tasks.due_tasks(conn, now, _BATCH)
     for task in due:
         scheduled = task.next_trigger_at
-        instances.add(conn, NewRun(task.id, "cron", scheduled_for=scheduled), now)
+        instances.add(conn, NewRun(task.id, CRON, scheduled_for=scheduled), now)
         tasks.set_next_trigger(conn, task.id, _next_time(task, max(scheduled or now, now), policy.zone))
     return len(due)
 
@@ -115,6 +116,8 @@ def assign(conn: sqlite3.Connection, now: int) -> list[Assignment]:
             task = tasks.get_task(conn, run.task_id)
         except NotFound:
             _drop_orphan(conn, run, now)
+            continue
+        if run.trigger == CRON and not _upstreams_allow(conn, task, run, now):
             continue
         worker_id = workers.pick(slots, task.route_strategy, turn)
         if worker_id is None:
@@ -200,7 +203,12 @@ def next_due(conn: sqlite3.Connection) -> int | None:
     (retry_time,) = conn.execute(
         "SELECT min(next_retry_at) FROM instances WHERE status = 'retry_waiting'"
     ).fetchone()
-    return min((when for when in (task_time, retry_time) if when is not None), default=None)
+    (gate_time,) = conn.execute(
+        "SELECT min(i.scheduled_for + t.timeout_seconds * ?) FROM instances i JOIN tasks t ON t.id = i.task_id"
+        " WHERE i.status = 'pending' AND i.trigger = ? AND t.id IN (SELECT task_id FROM dependencies)",
+        (SECOND, CRON),
+    ).fetchone()
+    return min((when for when in (task_time, retry_time, gate_time) if when is not None), default=None)
 
 
 def _retry_by_policy(conn: sqlite3.Connection, task: Task, run: Instance, now: int) -> bool:
@@ -226,6 +234,27 @@ def _retry_by_policy(conn: sqlite3.Connection, task: Task, run: Instance, now: i
     return instances.add(conn, new, now) is not None
 
 
+def _upstreams_allow(conn: sqlite3.Connection, task: Task, run: Instance, now: int) -> bool:
+    """Whether a scheduled run may start: all upstreams succeeded since the task's run before this one.
+
+    A run that still waits one timeout after its time ends as cancelled, `dependency_failed`.
+    """
+    upstream = tasks.dependencies(conn).get(task.id, [])
+    if all(_succeeded_since(conn, other, task.id, before=run.id) for other in upstream):
+        return True
+    if now >= (run.scheduled_for or run.trigger_at) + task.timeout_seconds * SECOND:
+        instances.move(
+            conn,
+            run.id,
+            RunStatus.CANCELLED,
+            now,
+            finished_at=now,
+            error_code="dependency_failed",
+            error_message=f"not every upstream task succeeded within {task.timeout_seconds} s",
+        )
+    return False
+
+
 def _release_dependants(conn: sqlite3.Connection, task: Task, now: int) -> None:
     """Run each enabled dependant without a cron once all its upstreams succeeded since its own last run."""
     edges = tasks.dependencies(conn)
@@ -237,11 +266,13 @@ def _release_dependants(conn: sqlite3.Connection, task: Task, now: int) -> None:
             instances.add(conn, NewRun(dependant_id, "dependency"), now)
 
 
-def _succeeded_since(conn: sqlite3.Connection, upstream_id: int, dependant_id: int) -> bool:
+def _succeeded_since(
+    conn: sqlite3.Connection, upstream_id: int, dependant_id: int, before: int = 2**62
+) -> bool:
     row = conn.execute(
         "SELECT 1 FROM instances WHERE task_id = ? AND status = 'success' AND finished_at >"
-        " (SELECT coalesce(max(trigger_at), 0) FROM instances WHERE task_id = ?) LIMIT 1",
-        (upstream_id, dependant_id),
+        " (SELECT coalesce(max(trigger_at), 0) FROM instances WHERE task_id = ? AND id < ?) LIMIT 1",
+        (upstream_id, dependant_id, before),
     ).fetchone()
     return row is not None
 

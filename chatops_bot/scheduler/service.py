@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -49,7 +49,7 @@ class SchedulerService:
     dispatcher: Dispatcher
     housekeeping: Housekeeping
     database: Database
-    _loops: list[asyncio.Task[None]] = field(default_factory=list)
+    background: list[asyncio.Task[None]] = field(default_factory=list, repr=False)
 
     @classmethod
     @asynccontextmanager
@@ -62,7 +62,7 @@ class SchedulerService:
 
     async def wait_for_fault(self) -> None:
         """Return never; raise what a background loop died of."""
-        done, _ = await asyncio.wait(self._loops, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(self.background, return_when=asyncio.FIRST_COMPLETED)
         for loop in done:
             loop.result()
 
@@ -76,22 +76,75 @@ async def _build(settings: SchedulerSettings, folder: DataFolder, stack: AsyncEx
     sandbox = await choose_sandbox(settings.isolation)
     _log_isolation(sandbox, settings.shell_enabled)
 
+    policy = Policy(zone=settings.timezone, announce_failures=settings.failure_webhook is not None)
     database = await Database.open(folder.database)
     stack.push_async_callback(database.close)
+    await _recover(database, settings.clock.now(), policy)
     listener = _listen(settings.host, settings.port)
     stack.callback(listener.close)
     url = f"http://{settings.host}:{listener.getsockname()[1]}"
 
-    clock = settings.clock
-    policy = Policy(zone=settings.timezone, announce_failures=settings.failure_webhook is not None)
-    now = clock.now()
-    recovered = await database.write(lambda conn: lifecycle.recover(conn, now, policy))
-    if recovered:
-        logger.warning("%d runs were cut off by the last stop and failed as scheduler_restart", recovered)
+    loops = await _make_loops(settings, database, policy, worker_token, url, stack)
+    services = Services(
+        database=database,
+        clock=settings.clock,
+        accounts=accounts,
+        signer=TokenSigner(token_secret),
+        worker_token=worker_token,
+        policy=policy,
+        sandbox=sandbox,
+        shell_enabled=settings.shell_enabled,
+        dispatcher=loops.dispatcher,
+        changed=loops.wake,
+    )
+    await _serve(services, listener, stack)
+    if settings.demo:
+        await database.write(lambda conn: demo.seed(conn, url, settings.clock.now(), settings.timezone))
+    service = SchedulerService(
+        url, log_ins, worker_token, sandbox, loops.dispatcher, loops.housekeeping, database
+    )
+    services.worker = WorkerAgent(_worker_settings(settings, url, worker_token, sandbox), settings.clock)
+    stack.push_async_callback(services.worker.close)
+    await services.worker.register()
+    _start_loops(service, services.worker, loops, stack)
+    logger.info("serving on %s", url)
+    return service
 
+
+@dataclass(frozen=True, slots=True)
+class _Loops:
+    """What runs in the background, and how to wake it."""
+
+    dispatcher: Dispatcher
+    housekeeping: Housekeeping
+    outbox: AlertOutbox | None
+    changed: asyncio.Event
+
+    def wake(self) -> None:
+        self.changed.set()
+
+    async def pass_on(self) -> None:
+        """Turn "something changed" into a wake-up of every loop that may now have work."""
+        while True:
+            await self.changed.wait()
+            self.changed.clear()
+            self.dispatcher.wake.set()
+            if self.outbox is not None:
+                self.outbox.wake.set()
+
+
+async def _make_loops(
+    settings: SchedulerSettings,
+    database: Database,
+    policy: Policy,
+    worker_token: str,
+    url: str,
+    stack: AsyncExitStack,
+) -> _Loops:
     http = aiohttp.ClientSession()
     stack.push_async_callback(http.close)
     changed = asyncio.Event()
+    clock = settings.clock
     dispatcher = Dispatcher(
         database, http, clock, policy, worker_token=worker_token, own_url=url, changed=changed
     )
@@ -106,42 +159,24 @@ async def _build(settings: SchedulerSettings, folder: DataFolder, stack: AsyncEx
     outbox = None
     if settings.failure_webhook is not None:
         outbox = AlertOutbox(database, http, clock, settings.failure_webhook, settings.webhook_token)
+    return _Loops(dispatcher, housekeeping, outbox, changed)
 
-    def wake() -> None:
-        dispatcher.wake.set()
-        if outbox is not None:
-            outbox.wake.set()
 
-    services = Services(
-        database=database,
-        clock=clock,
-        accounts=accounts,
-        signer=TokenSigner(token_secret),
-        worker_token=worker_token,
-        policy=policy,
-        sandbox=sandbox,
-        shell_enabled=settings.shell_enabled,
-        dispatcher=dispatcher,
-        changed=wake,
-    )
-    worker = WorkerAgent(_worker_settings(settings, url, worker_token, sandbox), clock)
-    services.worker = worker
-    stack.push_async_callback(worker.close)
-    await _serve(services, listener, stack)
-    await worker.register()
-    if settings.demo and await database.write(
-        lambda conn: demo.seed(conn, url, clock.now(), settings.timezone)
-    ):
-        logger.info("demo tasks stored")
+def _start_loops(
+    service: SchedulerService, worker: WorkerAgent, loops: _Loops, stack: AsyncExitStack
+) -> None:
+    """Start the background; it is stopped first when the service ends, before payloads are killed."""
+    running = [loops.dispatcher.run(), loops.housekeeping.run(), loops.pass_on(), worker.run()]
+    if loops.outbox is not None:
+        running.append(loops.outbox.run())
+    service.background.extend(asyncio.create_task(loop) for loop in running)
+    stack.push_async_callback(_stop, service.background)
 
-    service = SchedulerService(url, log_ins, worker_token, sandbox, dispatcher, housekeeping, database)
-    loops = [dispatcher.run(), housekeeping.run(), worker.run(), _pass_on(changed, wake)]
-    if outbox is not None:
-        loops.append(outbox.run())
-    service._loops.extend(asyncio.create_task(loop) for loop in loops)
-    stack.push_async_callback(_stop, service._loops)
-    logger.info("serving on %s", url)
-    return service
+
+async def _recover(database: Database, now: int, policy: Policy) -> None:
+    recovered = await database.write(lambda conn: lifecycle.recover(conn, now, policy))
+    if recovered:
+        logger.warning("%d runs were cut off by the last stop and failed as scheduler_restart", recovered)
 
 
 def _check_zone(name: str) -> None:
@@ -191,14 +226,6 @@ async def _serve(services: Services, listener: socket.socket, stack: AsyncExitSt
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     await web.SockSite(runner, listener).start()
-
-
-async def _pass_on(changed: asyncio.Event, wake: Callable[[], None]) -> None:
-    """Turn "something ended in the background" into a wake-up of the loops."""
-    while True:
-        await changed.wait()
-        changed.clear()
-        wake()
 
 
 async def _stop(loops: list[asyncio.Task[None]]) -> None:

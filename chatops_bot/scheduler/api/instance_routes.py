@@ -120,8 +120,7 @@ async def report(request: web.Request) -> web.Response:
     require_worker(request)
     part = services(request)
     body = parse_body(RunReport, await request.read())
-    now = part.clock.now()
-    run = await part.database.write(lambda conn: lifecycle.report(conn, body, now, part.policy))
+    run = await part.database.write(lambda conn: lifecycle.report(conn, body, part.clock.now(), part.policy))
     if run.status in TERMINAL:
         part.changed()
     return json_response({"status": "ok"})

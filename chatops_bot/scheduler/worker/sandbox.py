@@ -111,7 +111,13 @@ class Sandbox:
             raise
         finally:
             os.close(write_end)
-        child = await asyncio.to_thread(_child_pid, read_end)
+        try:
+            child = await asyncio.to_thread(_child_pid, read_end)
+        except asyncio.CancelledError:
+            # bubblewrap dies, and takes the whole sandbox with it.
+            process.kill()
+            await process.wait()
+            raise
         return Process(process, group=process.pid if child is None else child)
 
 
