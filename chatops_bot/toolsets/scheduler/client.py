@@ -21,9 +21,7 @@ from chatops_bot.toolsets.scheduler.login import Account, Logins
 from chatops_bot.toolsets.scheduler.wire import Login
 
 _TRIES = 3
-_READ_SECONDS = 10.0
-_WRITE_TIMEOUT = httpx.Timeout(15.0, connect=3.0)
-_READ_TIMEOUT = httpx.Timeout(8.0, connect=3.0)
+_CONNECT_SECONDS = 3.0
 
 # Nothing of the request can have reached the service.
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
@@ -46,7 +44,7 @@ class SchedulerClient:
     `accounts` holds an account for viewer, operator and admin; approvers use the operator's. `worker_loads_url` is the
     address of the Go service's scheduler process, the only one there that keeps load history. `zone` is the one in which
     the service reads cron expressions unless it says so itself. `monotonic`, `jitter` (0 to 1) and `pause` (seconds
-    before the first repeat) steer time. Every method raises only `ToolFailed`s.
+    before the first repeat) steer time: a read with its repeats takes at most `read_seconds`, a write waits `write_seconds` for its reply. Every method raises only `ToolFailed`s.
     """
 
     def __init__(
@@ -60,12 +58,16 @@ class SchedulerClient:
         monotonic: Callable[[], float] = time.monotonic,
         jitter: Callable[[], float] = random.random,
         pause: float = 0.2,
+        read_seconds: float = 10.0,
+        write_seconds: float = 15.0,
     ) -> None:
         self._http = http
         self._base_url = base_url.rstrip("/")
         self._accounts = dict(accounts)
         self._jitter = jitter
         self._pause = pause
+        self._read_seconds = read_seconds
+        self._timeout = httpx.Timeout(write_seconds, connect=min(write_seconds, _CONNECT_SECONDS))
         self._logins = Logins(self._log_in, monotonic)
         self.worker_loads_url = worker_loads_url.rstrip("/")
         self.zone = zone
@@ -75,7 +77,7 @@ class SchedulerClient:
         """Read, with repeats."""
 
         async def send() -> httpx.Response:
-            return await self._authorised(role, "GET", path, params=params, timeout=_READ_TIMEOUT)
+            return await self._authorised(role, "GET", path, params=params, timeout=self._timeout)
 
         return await self._repeated(send)
 
@@ -83,7 +85,7 @@ class SchedulerClient:
         """Read an address that knows no login, with repeats."""
 
         async def send() -> httpx.Response:
-            return await self._http.get(url, params=dict(params), timeout=_READ_TIMEOUT)
+            return await self._http.get(url, params=dict(params), timeout=self._timeout)
 
         return await self._repeated(send)
 
@@ -100,7 +102,7 @@ class SchedulerClient:
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
         try:
             response = await self._authorised(
-                role, method, path, json=body, headers=headers, timeout=_WRITE_TIMEOUT
+                role, method, path, json=body, headers=headers, timeout=self._timeout
             )
         except _NEVER_SENT as error:
             raise errors.unreachable(self.host) from error
@@ -138,7 +140,7 @@ class SchedulerClient:
             return await self._http.post(
                 f"{self._base_url}/api/auth/login",
                 json={"username": account.username, "password": account.password},
-                timeout=_READ_TIMEOUT,
+                timeout=self._timeout,
             )
 
         try:
@@ -153,7 +155,7 @@ class SchedulerClient:
     async def _repeated(self, send: Callable[[], Any]) -> Reply:
         """What `send` brings, tried again while the service cannot be reached. For what changes nothing."""
         try:
-            async with asyncio.timeout(_READ_SECONDS):
+            async with asyncio.timeout(self._read_seconds):
                 return await self._tried(send)
         except TimeoutError as error:
             raise errors.unreachable(self.host) from error

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import tzinfo
 from typing import Any
 
 from chatops_bot.domain.errors import ToolFailed
@@ -21,7 +22,7 @@ from chatops_bot.toolsets.scheduler.approval_facts import (
 )
 from chatops_bot.toolsets.scheduler.arguments import PauseTaskArguments
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
-from chatops_bot.toolsets.scheduler.formatting import task_title
+from chatops_bot.toolsets.scheduler.formatting import stamp, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
 from chatops_bot.toolsets.scheduler.read_back import looked_up
 from chatops_bot.toolsets.scheduler.wire import Capabilities, Task
@@ -84,13 +85,14 @@ class PauseTask:
                 ),
                 content={"task_id": arguments.task_id, "message": "accepted, not read back"},
             )
-        return self._outcome(task, arguments.action)
+        return await self._outcome(api, task, arguments.action)
 
     async def probe(self, arguments: PauseTaskArguments, plan: Plan, context: ToolContext) -> Outcome | None:
-        task = await looked_up(SchedulerApi(self.client, context.person.role).task(arguments.task_id))
+        api = SchedulerApi(self.client, context.person.role)
+        task = await looked_up(api.task(arguments.task_id))
         if task is None or task.status != _STATUS_AFTER[arguments.action]:
             return None
-        return self._outcome(task, arguments.action)
+        return await self._outcome(api, task, arguments.action)
 
     def _next_run_change(self, task: Task, capabilities: Capabilities, pausing: bool) -> tuple[Change, ...]:
         zone = zone_for(self.client, capabilities, task.timezone)
@@ -99,44 +101,41 @@ class PauseTask:
         after = None if pausing else next_run_text(task.cron_expr, self.clock.now(), zone)
         return (Change("next_run", before, after),) if before or after else ()
 
-    def _outcome(self, task: Task, action: str) -> Outcome:
+    async def _outcome(self, api: SchedulerApi, task: Task, action: str) -> Outcome:
         ok = task.status == _STATUS_AFTER[action]
+        capabilities = await looked_up(api.capabilities()) or Capabilities()
+        summary = _read_back_phrase(task, ok, zone_for(self.client, capabilities, task.timezone))
         return Outcome(
             ok=ok,
             verified=True,
-            summary=self._read_back_phrase(task, ok),
+            summary=summary,
             content={
                 "task_id": task.id,
                 "name": task.name,
                 "status": task.status,
-                "message": f"{action}d and read back: status {task.status}"
-                if ok
-                else f"accepted, yet the status is still {task.status}",
+                "message": summary.en,
+                "next_trigger_time": stamp(task.next_trigger_time),
             },
         )
 
-    def _read_back_phrase(self, task: Task, ok: bool) -> Phrase:
-        title = task_title(task.name, task.id)
-        if not ok:
-            return Phrase(
-                f"调度服务接受了请求，但任务 {title} 的状态仍是 {task.status}",
-                f"The scheduler accepted the request, yet task {title} is still {task.status}",
-            )
-        if task.is_paused:
-            return Phrase(
-                f"任务 {title} 已暂停（回读状态：disabled）",
-                f"Task {title} is paused (read back: disabled)",
-            )
-        planned = task.next_trigger_time
-        when = (
-            local_time(planned.astimezone(zone_for(self.client, Capabilities(), task.timezone)))
-            if planned
-            else "-"
-        )
+
+def _read_back_phrase(task: Task, ok: bool, zone: tzinfo) -> Phrase:
+    title = task_title(task.name, task.id)
+    if not ok:
         return Phrase(
-            f"任务 {title} 已恢复（回读状态：enabled），下次运行：{when}",
-            f"Task {title} is running on schedule again (read back: enabled), next run: {when}",
+            f"调度服务接受了请求，但任务 {title} 的状态仍是 {task.status}",
+            f"The scheduler accepted the request, yet task {title} is still {task.status}",
         )
+    if task.is_paused:
+        return Phrase(
+            f"任务 {title} 已暂停（回读状态：disabled）", f"Task {title} is paused (read back: disabled)"
+        )
+    planned = task.next_trigger_time
+    when = local_time(planned.astimezone(zone)) if planned else "-"
+    return Phrase(
+        f"任务 {title} 已恢复（回读状态：enabled），下次运行：{when}",
+        f"Task {title} is resumed (read back: enabled), next run: {when}",
+    )
 
 
 def _preconditions(task: Task, pausing: bool) -> Mapping[str, Any]:

@@ -26,6 +26,7 @@ from chatops_bot.toolsets.scheduler.rows import TEXT_LIMIT
 from chatops_bot.toolsets.scheduler.trigger import refuse_when_paused, trigger_and_find
 from chatops_bot.toolsets.scheduler.wire import Run, Task
 
+_RUNS_SEARCHED = 100
 _FRESH_RUN = Phrase(
     "调度服务没有重试接口：将触发一次全新的运行",
     "This scheduler has no retry: the task is triggered for a fresh run",
@@ -54,12 +55,16 @@ class RetryFailedInstance:
     async def plan(self, arguments: RetryFailedInstanceArguments, context: ToolContext) -> Plan:
         api = SchedulerApi(self.client, context.person.role)
         run, task, linked = await _retryable(api, arguments.instance_id)
+        retries = await _earlier_retries(api, run)
         capabilities = await api.capabilities()
         title = task_title(task.name, task.id)
         reason = f"{run.error_code}: {run.error_message}".strip(": ")
         details = (
             [(Phrase("上次的错误", "The error it ended with"), cut(reason, TEXT_LIMIT))] if reason else []
         )
+        if retries:
+            again = ", ".join(f"#{other.id} ({other.status})" for other in retries)
+            details.append((Phrase("已有的重试", "Retried before as"), again))
         if not linked:
             details.append((Phrase("方式", "How"), _FRESH_RUN.en))
         return Plan(
@@ -72,6 +77,7 @@ class RetryFailedInstance:
                 "instance_id": run.id,
                 "instance_status": run.status,
                 "linked_retry": linked,
+                "retried_as": sorted(other.id for other in retries),
             },
             details=(*details, *execution_details(task, capabilities)),
         )
@@ -105,10 +111,23 @@ async def _retryable(api: SchedulerApi, run_id: int) -> tuple[Run, Task, bool]:
             )
         )
     task = await find_task(api, run.task_id)
-    linked = RETRY in (await api.capabilities()).extensions
-    if not linked:
-        refuse_when_paused(task)
-    return run, task, linked
+    refuse_when_paused(task)
+    return run, task, RETRY in (await api.capabilities()).extensions
+
+
+async def _earlier_retries(api: SchedulerApi, run: Run) -> tuple[Run, ...]:
+    """The newest runs that repeat this one. Raises ToolFailed while one of them is still under way."""
+    page = await api.run_page(limit=_RUNS_SEARCHED, task_id=run.task_id)
+    retries = tuple(other for other in page.instances if other.retry_of_instance_id == run.id)
+    under_way = next((other for other in retries if not other.is_finished), None)
+    if under_way is not None:
+        raise ToolFailed(
+            Phrase(
+                f"运行 #{run.id} 已在重试中：#{under_way.id}（状态：{under_way.status}）；请等它结束。",
+                f"Run #{run.id} is being retried already, as #{under_way.id} ({under_way.status}); wait until it ends.",
+            )
+        )
+    return retries
 
 
 def _outcome(old: Run, task: Task, new: Run | None, *, verified: bool, linked: bool) -> Outcome:

@@ -93,6 +93,11 @@ class Run(Body):
     error_code: str = ""
     error_message: str = ""
     analysis_json: JsonText = None
+    retry_of_instance_id: int = 0
+
+    @property
+    def is_finished(self) -> bool:
+        return self.status in FINISHED_STATUSES
 
     @property
     def moment(self) -> datetime | None:
