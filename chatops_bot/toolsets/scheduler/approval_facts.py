@@ -22,7 +22,10 @@ _PAYLOAD = Phrase("将执行的内容", "What will be executed")
 _IMAGE = Phrase("镜像", "Image")
 _TYPE = Phrase("类型", "Type")
 _SCHEDULE = Phrase("调度", "Schedule")
-_WARNING = Phrase("注意", "Note")
+_NOT_RUN = Phrase(
+    "注意：此调度服务目前不执行该类型的任务，运行会失败",
+    "Note: this scheduler does not run tasks of this type at present, runs will fail",
+)
 
 
 def target_of(task: Task) -> str:
@@ -38,9 +41,8 @@ def execution_details(task: Task, capabilities: Capabilities) -> tuple[Detail, .
 
 
 def executor_warning(task_type: str, capabilities: Capabilities) -> tuple[Detail, ...]:
-    if capabilities.runs(task_type):
-        return ()
-    return ((_WARNING, f"this scheduler does not run {task_type} tasks at present; runs will fail"),)
+    """A note when runs of this type are bound to fail here."""
+    return () if capabilities.runs(task_type) else ((_NOT_RUN, task_type),)
 
 
 def schedule_details(task: Task) -> tuple[Detail, ...]:

@@ -23,6 +23,10 @@ from chatops_bot.toolsets.scheduler.wire import Login
 _TRIES = 3
 _CONNECT_SECONDS = 3.0
 
+WRITE_TIMEOUT = 60.0
+"""Seconds for a whole write tool: readings before, one write, reading back. Above the sum of their own limits, so that
+no outer clock cuts off a write whose fate is about to be known."""
+
 # Nothing of the request can have reached the service.
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 

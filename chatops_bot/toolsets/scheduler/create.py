@@ -11,7 +11,7 @@ from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import executor_warning, local_time, zone_for
 from chatops_bot.toolsets.scheduler.arguments import CreateTaskArguments
-from chatops_bot.toolsets.scheduler.client import SchedulerClient
+from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.cron import BadCron, next_times
 from chatops_bot.toolsets.scheduler.errors import Invalid
 from chatops_bot.toolsets.scheduler.formatting import one_line, stamp, task_title
@@ -35,6 +35,7 @@ class CreateTask:
         arguments=CreateTaskArguments,
         effect=Effect.WRITE,
         label=Phrase("正在准备创建任务…", "preparing the new task…"),
+        timeout=WRITE_TIMEOUT,
     )
 
     async def plan(self, arguments: CreateTaskArguments, context: ToolContext) -> Plan:

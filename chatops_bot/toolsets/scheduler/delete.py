@@ -10,12 +10,10 @@ from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import execution_preconditions, schedule_details, target_of
 from chatops_bot.toolsets.scheduler.arguments import DeleteTaskArguments
-from chatops_bot.toolsets.scheduler.client import SchedulerClient
+from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.errors import NotFound
 from chatops_bot.toolsets.scheduler.formatting import one_line, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
-
-_NAME_IN_PLAN = "name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +30,7 @@ class DeleteTask:
         arguments=DeleteTaskArguments,
         effect=Effect.DESTRUCTIVE,
         label=Phrase("正在准备删除任务…", "preparing the deletion…"),
+        timeout=WRITE_TIMEOUT,
     )
 
     async def plan(self, arguments: DeleteTaskArguments, context: ToolContext) -> Plan:
@@ -54,7 +53,7 @@ class DeleteTask:
                 "dependants": sorted(node.id for node in dependants),
             },
             details=(
-                (Phrase("依赖它的任务", "Tasks that depend on it"), names or "none"),
+                (Phrase("依赖它的任务", "Tasks that depend on it"), names or "-"),
                 (Phrase("状态", "Status"), task.status),
                 *schedule_details(task),
                 (Phrase("类型", "Type"), task.type),
@@ -73,7 +72,7 @@ class DeleteTask:
         api = SchedulerApi(self.client, context.person.role)
         if not await _is_gone(api, arguments.task_id):
             return None
-        return _outcome(arguments.task_id, str(plan.preconditions.get(_NAME_IN_PLAN, "")), True)
+        return _outcome(arguments.task_id, str(plan.preconditions["name"]), True)
 
 
 async def _is_gone(api: SchedulerApi, task_id: int) -> bool | None:

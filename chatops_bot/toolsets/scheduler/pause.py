@@ -21,7 +21,7 @@ from chatops_bot.toolsets.scheduler.approval_facts import (
     zone_for,
 )
 from chatops_bot.toolsets.scheduler.arguments import PauseTaskArguments
-from chatops_bot.toolsets.scheduler.client import SchedulerClient
+from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import stamp, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
 from chatops_bot.toolsets.scheduler.read_back import looked_up
@@ -44,6 +44,7 @@ class PauseTask:
         arguments=PauseTaskArguments,
         effect=Effect.WRITE,
         label=Phrase("正在准备暂停或恢复任务…", "preparing to pause or resume…"),
+        timeout=WRITE_TIMEOUT,
     )
 
     async def plan(self, arguments: PauseTaskArguments, context: ToolContext) -> Plan:

@@ -18,7 +18,7 @@ from chatops_bot.toolsets.scheduler.approval_facts import (
     risk_of_running,
 )
 from chatops_bot.toolsets.scheduler.arguments import RetryFailedInstanceArguments
-from chatops_bot.toolsets.scheduler.client import SchedulerClient
+from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import cut, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_run, find_task
 from chatops_bot.toolsets.scheduler.read_back import RunWatch, looked_up
@@ -27,10 +27,7 @@ from chatops_bot.toolsets.scheduler.trigger import refuse_when_paused, trigger_a
 from chatops_bot.toolsets.scheduler.wire import Run, Task
 
 _RUNS_SEARCHED = 100
-_FRESH_RUN = Phrase(
-    "调度服务没有重试接口：将触发一次全新的运行",
-    "This scheduler has no retry: the task is triggered for a fresh run",
-)
+_HOW = Phrase("方式（此调度服务没有重试接口）", "How (this scheduler has no retry)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +47,7 @@ class RetryFailedInstance:
         arguments=RetryFailedInstanceArguments,
         effect=Effect.WRITE,
         label=Phrase("正在准备重试…", "preparing the retry…"),
+        timeout=WRITE_TIMEOUT,
     )
 
     async def plan(self, arguments: RetryFailedInstanceArguments, context: ToolContext) -> Plan:
@@ -66,11 +64,11 @@ class RetryFailedInstance:
             again = ", ".join(f"#{other.id} ({other.status})" for other in retries)
             details.append((Phrase("已有的重试", "Retried before as"), again))
         if not linked:
-            details.append((Phrase("方式", "How"), _FRESH_RUN.en))
+            details.append((_HOW, "fresh run"))
         return Plan(
             target=f"run #{run.id} of task {title}",
             summary=Phrase(f"重试任务 {title} 的运行 #{run.id}", f"Retry run #{run.id} of task {title}"),
-            changes=(Change("run", f"#{run.id} {run.status}", "a retry of it" if linked else "a fresh run"),),
+            changes=(Change("run", f"#{run.id} {run.status}", "linked retry" if linked else "fresh run"),),
             risk=risk_of_running(task),
             preconditions={
                 **execution_preconditions(task),

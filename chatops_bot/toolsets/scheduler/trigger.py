@@ -15,7 +15,7 @@ from chatops_bot.toolsets.scheduler.approval_facts import (
     target_of,
 )
 from chatops_bot.toolsets.scheduler.arguments import TriggerTaskArguments
-from chatops_bot.toolsets.scheduler.client import SchedulerClient
+from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
 from chatops_bot.toolsets.scheduler.read_back import RunWatch, looked_up, newest_run_id
@@ -39,6 +39,7 @@ class TriggerTask:
         arguments=TriggerTaskArguments,
         effect=Effect.WRITE,
         label=Phrase("正在准备触发任务…", "preparing to trigger the task…"),
+        timeout=WRITE_TIMEOUT,
     )
 
     async def plan(self, arguments: TriggerTaskArguments, context: ToolContext) -> Plan:
@@ -49,7 +50,7 @@ class TriggerTask:
         return Plan(
             target=target_of(task),
             summary=Phrase(f"立即运行任务 {title}", f"Run task {title} now"),
-            changes=(Change("run", None, "one new run, now"),),
+            changes=(Change("run", None, "one new run now"),),
             risk=risk_of_running(task),
             preconditions=execution_preconditions(task),
             details=execution_details(task, await api.capabilities()),

@@ -72,6 +72,9 @@ class GoService:
     logins: int = 0
     expires_in: int = 3600
     trigger_makes_run: bool = True
+    a_run_starts_with_each_page: bool = False
+    bare_arrays: bool = False
+    stores_instead: dict[str, Any] = field(default_factory=dict)
     released: asyncio.Event = field(default_factory=asyncio.Event)
     url: str = ""
 
@@ -161,9 +164,7 @@ class GoService:
         self.logins += 1
         token = f"token-{self.logins}-{body['username']}"
         self.tokens[token] = body["username"]
-        return web.json_response(
-            {"token": token, "role": body["username"], "expires_in": self.expires_in}
-        )
+        return web.json_response({"token": token, "role": body["username"], "expires_in": self.expires_in})
 
     async def _list_tasks(self, _: web.Request) -> web.StreamResponse:
         return web.json_response(list(self.tasks.values()))
@@ -193,7 +194,9 @@ class GoService:
         pascal = {"cron_expr": "CronExpr", "timeout_seconds": "TimeoutSeconds", "max_retry": "MaxRetry"}
         pascal |= {"retry_policy": "RetryPolicy"}
         fields = {pascal.get(key, key.capitalize()): value for key, value in body.items()}
-        task = self.add_task(max(self.tasks, default=0) + 1, **{"name": fields.pop("Name")}, **fields)
+        task = self.add_task(
+            max(self.tasks, default=0) + 1, fields.pop("Name"), **fields | self.stores_instead
+        )
         return web.json_response(task, status=201)
 
     async def _delete(self, request: web.Request) -> web.StreamResponse:
@@ -223,8 +226,12 @@ class GoService:
             oldest = [run for run in self.runs if run["Status"] == status][:limit]
             return web.json_response({"instances": oldest, "total": len(oldest)})
         chosen = [run for run in reversed(self.runs) if task_id in (None, str(run["TaskID"]))]
+        if self.a_run_starts_with_each_page:
+            self.add_run(1, "running", ago=0)
         if offset >= len(chosen):
             offset = 0
+        if self.bare_arrays:
+            return web.json_response(chosen[offset : offset + min(limit, 50)])
         return web.json_response({"instances": chosen[offset : offset + limit], "total": len(chosen)})
 
     async def _run(self, request: web.Request) -> web.StreamResponse:
@@ -299,9 +306,7 @@ class Calls:
         tool: Any = self.tools[name]
         return await tool.apply(tool.spec.arguments.model_validate(arguments), context_of(role, key))
 
-    async def probe(
-        self, name: str, arguments: dict[str, Any], plan: Any, role: Role = Role.OPERATOR
-    ) -> Any:
+    async def probe(self, name: str, arguments: dict[str, Any], plan: Any, role: Role = Role.OPERATOR) -> Any:
         tool: Any = self.tools[name]
         return await tool.probe(tool.spec.arguments.model_validate(arguments), plan, context_of(role))
 
@@ -341,6 +346,7 @@ def faulty(go: GoService) -> Callable[..., None]:
         "hang": hang,
         "rubbish": plain(200, "<html>hello</html>"),
         "wrong shape": plain(200, '{"surprise": 1}'),
+        "empty success": plain(200, "{}"),
         "502": plain(502, "bad gateway"),
         "503": plain(503, "unavailable"),
         "500": refusal(500, "database is gone"),

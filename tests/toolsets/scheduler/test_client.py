@@ -21,7 +21,9 @@ async def test_logs_in_once_for_many_calls_at_the_same_time(go, client):
 @pytest.mark.case("sched-C1")
 async def test_a_token_is_replaced_after_four_fifths_of_its_life(go, http):
     seconds = 0.0
-    client = SchedulerClient(http, go.url, {Role.VIEWER: Account("viewer", "pass-viewer")}, monotonic=lambda: seconds)
+    client = SchedulerClient(
+        http, go.url, {Role.VIEWER: Account("viewer", "pass-viewer")}, monotonic=lambda: seconds
+    )
     api = SchedulerApi(client, Role.VIEWER)
     await api.tasks()
     seconds = 0.79 * go.expires_in
@@ -115,9 +117,7 @@ async def test_a_read_is_tried_three_times(go, client, faulty, kind):
 
 @pytest.mark.case("sched-C4")
 async def test_a_read_that_hangs_ends_in_time(go, http, faulty):
-    client = SchedulerClient(
-        http, go.url, {Role.VIEWER: Account("viewer", "pass-viewer")}, read_seconds=0.2
-    )
+    client = SchedulerClient(http, go.url, {Role.VIEWER: Account("viewer", "pass-viewer")}, read_seconds=0.2)
     faulty("GET /api/v1/tasks", "hang")
     with pytest.raises(errors.Unreachable):
         await SchedulerApi(client, Role.VIEWER).tasks()
@@ -161,7 +161,14 @@ async def test_a_scheduler_that_is_down_is_named_and_nothing_changed(http, unuse
 @pytest.mark.case("sched-V10")
 @pytest.mark.parametrize(
     ("kind", "unknown"),
-    [("hang up", True), ("502", True), ("rubbish", None), ("500", False), ("plain 500", True), ("429", False)],
+    [
+        ("hang up", True),
+        ("502", True),
+        ("rubbish", None),
+        ("500", False),
+        ("plain 500", True),
+        ("429", False),
+    ],
 )
 async def test_a_write_is_sent_once_and_says_whether_it_may_have_happened(go, client, faulty, kind, unknown):
     go.add_task(1, "nightly-report")

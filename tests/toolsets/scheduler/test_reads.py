@@ -2,11 +2,20 @@
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from chatops_bot.domain.errors import ToolFailed
-from chatops_bot.toolsets.scheduler import errors
+from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.ports import ToolContext
+from chatops_bot.toolsets.scheduler import Account, SchedulerClient, errors, scheduler_tools
+
+VIEWER = ToolContext(Person("U1", "Ana", Role.VIEWER), SessionKey("sim", "T1", "C1", "1.0"), "turn_1")
+ACCOUNTS = {Role.VIEWER: Account("viewer", "pass-viewer")}
 
 TASK_KEYS = {
     "id", "name", "type", "cron_expr", "status", "next_trigger_time", "max_retry", "timeout_seconds",
@@ -83,6 +92,24 @@ async def test_paging_reads_every_run_once_and_stops_at_the_total(go, call, tota
     assert result.content["total_matched"] == total
     assert not (result.content["truncated"] and total <= 200)
     assert go.calls("GET /api/v1/task-instances") == -(-total // 200)
+
+
+@pytest.mark.case("sched-T4")
+async def test_runs_that_start_while_paging_are_no_second_rows(go, call):
+    for _ in range(450):
+        go.add_run(1, "success", ago=1)
+    go.a_run_starts_with_each_page = True
+    content = (await call("query_instances", {"status": "success", "limit": 200})).content
+    assert content["total_matched"] == 450
+
+
+@pytest.mark.case("sched-C3")
+async def test_pages_without_a_total_are_read_to_their_end(go, call):
+    for _ in range(130):
+        go.add_run(1, "success", ago=1)
+    go.bare_arrays = True
+    content = (await call("query_instances", {"limit": 200})).content
+    assert content["total_matched"] == 130
 
 
 @pytest.mark.case("sched-C6")
@@ -182,6 +209,32 @@ async def test_health_fails_when_any_reading_fails(call, faulty, path, kind):
 async def test_load_history_without_a_source_is_an_error_not_an_empty_list(call):
     with pytest.raises(errors.NotSupported, match="not_supported_by_backend"):
         await call("get_worker_load_history")
+
+
+@pytest.mark.case("sched-C5a")
+@pytest.mark.parametrize(
+    ("samples", "shown", "every"), [(0, 0, 1), (200, 200, 1), (201, 101, 2), (2_000, 200, 10)]
+)
+async def test_load_history_comes_from_the_scheduler_process_thinned_evenly(
+    go, http, clock, samples, shown, every
+):
+    async def loads(request: web.Request) -> web.StreamResponse:
+        assert (request.query["hours"], request.query["worker_id"]) == ("6", "worker-1")
+        assert "Authorization" not in request.headers
+        row = {"WorkerID": "worker-1", "MaxConcurrency": 10, "Status": "online"}
+        return web.json_response([row | {"ID": n, "CurrentLoad": n % 10} for n in range(samples)])
+
+    process = web.Application()
+    process.router.add_get("/api/v1/worker-loads", loads)
+    async with TestServer(process) as server:
+        client = SchedulerClient(http, go.url, ACCOUNTS, worker_loads_url=str(server.make_url("")))
+        tool: Any = next(
+            t for t in scheduler_tools(client, clock) if t.spec.name == "get_worker_load_history"
+        )
+        arguments = tool.spec.arguments(worker_id="worker-1", hours=6)
+        content = (await tool.run(arguments, VIEWER)).content
+    assert (content["count"], content["every_nth"], content["total_matched"]) == (shown, every, samples)
+    assert content["truncated"] is (samples > 200)
 
 
 async def test_analysis_brings_the_facts_together(go, call):
