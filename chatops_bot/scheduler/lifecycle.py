@@ -269,9 +269,14 @@ def _release_dependants(conn: sqlite3.Connection, task: Task, now: int) -> None:
 def _succeeded_since(
     conn: sqlite3.Connection, upstream_id: int, dependant_id: int, before: int = 2**62
 ) -> bool:
+    """Whether the upstream succeeded after the dependant's latest start among the runs numbered below `before`.
+
+    A run that waits counts from when it was made, one that ended without a start doesn't count.
+    """
     row = conn.execute(
-        "SELECT 1 FROM instances WHERE task_id = ? AND status = 'success' AND finished_at >"
-        " (SELECT coalesce(max(trigger_at), 0) FROM instances WHERE task_id = ? AND id < ?) LIMIT 1",
+        "SELECT 1 FROM instances WHERE task_id = ? AND status = 'success' AND finished_at > (SELECT coalesce(max("
+        "  coalesce(dispatch_at, CASE WHEN status IN ('pending', 'retry_waiting') THEN trigger_at END)), 0)"
+        " FROM instances WHERE task_id = ? AND id < ?) LIMIT 1",
         (upstream_id, dependant_id, before),
     ).fetchone()
     return row is not None

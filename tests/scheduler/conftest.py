@@ -97,7 +97,8 @@ class Api:
             run = await self.instance(instance_id)
             return run if run["Status"] in TERMINAL else None
 
-        return await _eventually(look, within)
+        found: dict[str, Any] = await _eventually(look, within)
+        return found
 
     async def run(self, task_id: int) -> dict[str, Any]:
         return await self.ended(await self.trigger(task_id))
@@ -106,8 +107,8 @@ class Api:
 async def _eventually(look: Callable[[], Awaitable[Any]], within: float = 8) -> Any:
     """What `look` returns once it is true; fails after `within` seconds."""
     async with asyncio.timeout(within):
-        while not (found := await look()):
-            await asyncio.sleep(0.02)
+        while not (found := await look()):  # noqa: ASYNC110  # see below
+            await asyncio.sleep(0.02)  # the service is asked over HTTP, it has no event to wait on
     return found
 
 
@@ -126,20 +127,20 @@ def eventually_() -> Callable[..., Awaitable[Any]]:
 
 
 @pytest.fixture
-async def start_api(tmp_path: Path) -> AsyncIterator[StartApi]:
+def start_api(tmp_path: Path) -> StartApi:
     """`async with start_api(**settings) as api`: a service on this test's folder; can be entered again after."""
     write_accounts(tmp_path)
 
     @asynccontextmanager
     async def start(**settings: Any) -> AsyncIterator[Api]:
-        chosen = {"shell": True, "kill_grace_seconds": 0.3, "data": tmp_path} | settings
+        chosen: dict[str, Any] = {"shell": True, "kill_grace_seconds": 0.3, "data": tmp_path} | settings
         async with (
             SchedulerService.start(SchedulerSettings(**chosen)) as service,
             aiohttp.ClientSession() as http,
         ):
             yield Api(service, http)
 
-    yield start
+    return start
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@ runs once.
 from __future__ import annotations
 
 import asyncio
+import io
+import json
 import logging
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ from chatops_bot.scheduler.worker.shell import run_shell
 logger = logging.getLogger(__name__)
 
 _CALL_TIMEOUT = aiohttp.ClientTimeout(total=10)
+_JSON = {"Content-Type": "application/json"}
 _FIRST_PAUSE_SECONDS = 0.2
 _LONGEST_PAUSE_SECONDS = 5.0
 # Ended runs that are remembered, so that a late second hand-over of one doesn't run it again.
@@ -58,6 +61,7 @@ class WorkerAgent:
         self._getter = HttpGetter(settings.scheduler_url)
         self._runs: dict[str, asyncio.Task[None]] = {}
         self._stops: dict[str, asyncio.Event] = {}
+        self._faults: set[asyncio.Task[None]] = set()
         self._taken: OrderedDict[str, None] = OrderedDict()
         self._never = asyncio.Event()
 
@@ -101,7 +105,9 @@ class WorkerAgent:
         if len(self._taken) > _REMEMBERED:
             self._taken.popitem(last=False)
         self._stops[name] = asyncio.Event()
-        self._runs[name] = asyncio.create_task(self._carry_out(request), name=f"run {name}")
+        run = asyncio.create_task(self._carry_out(request), name=name)
+        self._runs[name] = run
+        run.add_done_callback(self._ended)
 
     def cancel(self, schedule_instance_id: str) -> bool:
         """Ask a run to stop; False when it isn't here."""
@@ -118,7 +124,7 @@ class WorkerAgent:
 
     async def close(self) -> None:
         """Kill every payload at once and report nothing; the scheduler's next start accounts for them."""
-        runs = list(self._runs.values())
+        runs = [*self._runs.values(), *self._faults]
         for run in runs:
             run.cancel()
         await asyncio.gather(*runs, return_exceptions=True)
@@ -127,26 +133,37 @@ class WorkerAgent:
 
     async def _carry_out(self, request: ExecuteRequest) -> None:
         name = request.schedule_instance_id
-        try:
-            started = self._clock.now()
-            await self._report(name, RunStatus.RUNNING, started_at=to_wire(started))
-            outcome = await self._run_payload(request, self._stops[name])
-            await self._report(
-                name,
-                outcome.status,
-                started_at=to_wire(started),
-                finished_at=to_wire(self._clock.now()),
-                error_code=outcome.error_code,
-                error_message=outcome.message,
-                log={
-                    "content": outcome.log,
-                    "total_bytes": outcome.log_bytes,
-                    "truncated": outcome.log_truncated,
-                },
-            )
-        finally:
-            self._stops.pop(name, None)
-            self._runs.pop(name, None)
+        started = self._clock.now()
+        await self._report(name, RunStatus.RUNNING, started_at=to_wire(started))
+        outcome = await self._run_payload(request, self._stops[name])
+        await self._report(
+            name,
+            outcome.status,
+            started_at=to_wire(started),
+            finished_at=to_wire(self._clock.now()),
+            error_code=outcome.error_code,
+            error_message=outcome.message,
+            log={
+                "content": outcome.log,
+                "total_bytes": outcome.log_bytes,
+                "truncated": outcome.log_truncated,
+            },
+        )
+
+    def _ended(self, run: asyncio.Task[None]) -> None:
+        """Forget a run. One that this program's own fault ended is reported as failed, not left running for ever."""
+        name = run.get_name()
+        self._stops.pop(name, None)
+        del self._runs[name]
+        fault = None if run.cancelled() else run.exception()
+        if fault is None:
+            return
+        logger.error("run %s ended by a fault of the worker", name, exc_info=fault)
+        text = f"the worker failed: {type(fault).__name__}"
+        report = self._report(name, RunStatus.FAILED, error_code="execute_failed", error_message=text)
+        apology = asyncio.create_task(report, name=f"{name} (fault)")
+        self._faults.add(apology)
+        apology.add_done_callback(self._faults.discard)
 
     async def _run_payload(self, request: ExecuteRequest, stop: asyncio.Event) -> Outcome:
         if request.task_type is TaskType.HTTP:
@@ -185,10 +202,11 @@ class WorkerAgent:
 
     async def _call(self, path: str, body: dict[str, Any]) -> int | None:
         """The status, or None when the scheduler couldn't be reached."""
+        # A report carries up to 1 MiB of log; a file object is sent in pieces and doesn't hold up the event loop.
+        data = io.BytesIO(json.dumps(body, ensure_ascii=False).encode())
+        url = self._settings.scheduler_url + path
         try:
-            async with self._http.post(
-                self._settings.scheduler_url + path, json=body, timeout=_CALL_TIMEOUT
-            ) as reply:
+            async with self._http.post(url, data=data, headers=_JSON, timeout=_CALL_TIMEOUT) as reply:
                 return reply.status
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             logger.warning("%s not delivered: %s", path, type(error).__name__)

@@ -19,6 +19,7 @@ import json
 import logging
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -57,7 +58,19 @@ class Sandbox:
         return self.isolation is Isolation.BUBBLEWRAP
 
     async def start(self, payload: str) -> Process:
-        """Start bash on the payload, output piped, in a process group of its own. Raises OSError."""
+        """Start bash on the payload, output piped, in a process group of its own. Raises OSError.
+
+        A start is never cut in half: bubblewrap killed at the wrong moment leaves a child that waits for ever.
+        """
+        starting = asyncio.ensure_future(self._start(payload))
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            with suppress(OSError):
+                await (await starting).clean_up()
+            raise
+
+    async def _start(self, payload: str) -> Process:
         script = f'{_LIMITS} || exit 126; exec /bin/bash -c "$0"'
         if self.isolation is Isolation.BUBBLEWRAP:
             return await self._start_in_bubblewrap(["/bin/bash", "-c", script, payload])
@@ -83,7 +96,7 @@ class Sandbox:
         except BaseException:
             await asyncio.to_thread(shutil.rmtree, folder, True)
             raise
-        return Process(process, group=process.pid, folder=folder)
+        return Process(process, folder=folder)
 
     async def _start_in_bubblewrap(self, argv: list[str]) -> Process:
         read_end, write_end = os.pipe()
@@ -111,38 +124,34 @@ class Sandbox:
             raise
         finally:
             os.close(write_end)
-        try:
-            child = await asyncio.to_thread(_child_pid, read_end)
-        except asyncio.CancelledError:
-            # bubblewrap dies, and takes the whole sandbox with it.
-            process.kill()
-            await process.wait()
-            raise
-        return Process(process, group=process.pid if child is None else child)
+        return Process(process, sandboxed=await asyncio.to_thread(_child_pid, read_end))
 
 
 @dataclass(slots=True)
 class Process:
-    """A started payload. `group` is the process group that signals go to."""
+    """A started payload. `sandboxed` is the pid of the first process inside bubblewrap, which leads the group there."""
 
     process: asyncio.subprocess.Process
-    group: int
+    sandboxed: int | None = None
     folder: Path | None = None
-    _ended: bool = field(default=False)
+    _cleaned: bool = field(default=False)
 
-    def signal(self, number: int) -> None:
-        """Signal every process of the payload's group; one that is gone is fine."""
+    def terminate(self) -> None:
+        """Ask every process of the payload's group to end; those that are gone are fine."""
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.group, number)
+            os.killpg(self.process.pid if self.sandboxed is None else self.sandboxed, signal.SIGTERM)
 
     async def clean_up(self) -> None:
         """End whatever is left of the payload and remove its folder. Safe to call twice."""
-        if self._ended:
+        if self._cleaned:
             return
-        self._ended = True
-        self.signal(9)
-        with suppress(ProcessLookupError):
-            self.process.kill()
+        self._cleaned = True
+        with suppress(ProcessLookupError, PermissionError):
+            if self.sandboxed is None:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            elif self.process.returncode is None:
+                # The first process of a pid namespace takes all others along. Before it, bubblewrap must not die.
+                os.kill(self.sandboxed, signal.SIGKILL)
         await self.process.wait()
         if self.folder is not None:
             await asyncio.to_thread(shutil.rmtree, self.folder, True)
@@ -193,6 +202,8 @@ def _bwrap_options() -> list[str]:
             options += ["--ro-bind", str(path), str(path)]
     options += ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--proc", "/proc", "--dev", "/dev"]
     options += ["--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--chdir", "/tmp"]  # noqa: S108  # the sandbox's own
+    # The rest of the sandbox's own root would be writable memory without a bound.
+    options += ["--remount-ro", "/dev", "--remount-ro", "/"]
     for name, value in _environment("/tmp").items():  # noqa: S108  # as above
         options += ["--setenv", name, value]
     return options

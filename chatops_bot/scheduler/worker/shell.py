@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 
 from chatops_bot.scheduler.states import RunStatus
 from chatops_bot.scheduler.worker.capture import Capture
@@ -57,7 +56,7 @@ async def _wait_for_end(
         if ended.done():
             return None
         reason = RunStatus.CANCELLED if stopped.done() else RunStatus.TIMEOUT
-        running.signal(signal.SIGTERM)
+        running.terminate()
         await asyncio.wait({ended}, timeout=kill_grace)
         return reason
     finally:
