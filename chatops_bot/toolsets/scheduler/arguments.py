@@ -18,10 +18,14 @@ def _refuse_bool(value: Any) -> Any:
     return value
 
 
-Whole = Annotated[int, BeforeValidator(_refuse_bool)]
-TaskId = Annotated[Whole, Field(ge=1, description="Task id, as query_tasks returns it.")]
-RunId = Annotated[Whole, Field(ge=1, description="Run (task instance) id, as query_instances returns it.")]
-Limit = Annotated[Whole, Field(ge=1, le=200, description="Most rows to return.")]
+# Comes after the limits of a field, which would otherwise miss the integer that they are about.
+NOT_BOOL = BeforeValidator(_refuse_bool)
+
+TaskId = Annotated[int, Field(ge=1, description="Task id, as query_tasks returns it."), NOT_BOOL]
+RunId = Annotated[
+    int, Field(ge=1, description="Run (task instance) id, as query_instances returns it."), NOT_BOOL
+]
+Limit = Annotated[int, Field(ge=1, le=200, description="Most rows to return."), NOT_BOOL]
 RunStatus = Literal[
     "pending", "dispatched", "running", "retry_waiting", "success", "failed", "timeout", "cancelled"
 ]
@@ -73,8 +77,10 @@ class QueryTasksArguments(Arguments):
 
 class QueryInstancesArguments(Arguments):
     status: Annotated[RunStatus | None, Field(description="Only runs in this state.")] = None
-    task_id: Annotated[Whole | None, Field(ge=1, description="Only runs of this task.")] = None
-    hours: Annotated[Whole, Field(ge=1, le=2160, description="How many hours to look back.")] = 24
+    task_id: Annotated[
+        Annotated[int, Field(ge=1), NOT_BOOL] | None, Field(description="Only runs of this task.")
+    ] = None
+    hours: Annotated[int, Field(ge=1, le=2160, description="How many hours to look back."), NOT_BOOL] = 24
     limit: Limit = 20
 
 
@@ -94,7 +100,7 @@ class GetWorkerLoadHistoryArguments(Arguments):
     worker_id: Annotated[
         str, Field(description="Only this worker, by its id; all workers when left out.")
     ] = ""
-    hours: Annotated[Whole, Field(ge=1, le=168, description="How many hours to look back.")] = 24
+    hours: Annotated[int, Field(ge=1, le=168, description="How many hours to look back."), NOT_BOOL] = 24
 
 
 class AnalyzeFailureArguments(Arguments):
@@ -128,10 +134,10 @@ class CreateTaskArguments(Arguments):
     image: Annotated[
         str, Field(max_length=512, description="Container image; needed for type container.")
     ] = ""
-    timeout_seconds: Annotated[Whole, Field(ge=1, le=86_400, description="Longest run time in seconds.")] = (
-        300
-    )
-    max_retry: Annotated[Whole, Field(ge=0, le=10, description="Retries after a failure.")] = 3
+    timeout_seconds: Annotated[
+        int, Field(ge=1, le=86_400, description="Longest run time in seconds."), NOT_BOOL
+    ] = 300
+    max_retry: Annotated[int, Field(ge=0, le=10, description="Retries after a failure."), NOT_BOOL] = 3
     retry_policy: Annotated[
         Literal["fixed_interval", "exponential_backoff"], Field(description="How retries are spaced.")
     ] = "fixed_interval"

@@ -24,6 +24,11 @@ def task_title(name: str, task_id: int) -> str:
     return f"{one_line(name)} (#{task_id})"
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 task`, `2 tasks`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def listed(titles: Sequence[str], *, most: int = 5) -> Phrase:
     """The first `most` titles in one line, and how many more there are."""
     more = len(titles) - most

@@ -11,7 +11,7 @@ from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.arguments import GetSystemHealthArguments
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
-from chatops_bot.toolsets.scheduler.formatting import stamp
+from chatops_bot.toolsets.scheduler.formatting import counted, stamp
 from chatops_bot.toolsets.scheduler.history import MOST_ROWS, RunHistory, runs_since
 from chatops_bot.toolsets.scheduler.wire import Task, Worker
 from chatops_bot.toolsets.scheduler.workers import utilization
@@ -109,7 +109,7 @@ def _summary(tasks: int, workers: int, online: int, runs: dict[str, Any], histor
         window = Phrase(f"最新 {MOST_ROWS} 次运行中", f"in the newest {MOST_ROWS} runs")
     return Phrase(
         f"{tasks} 个任务，节点在线 {online}/{workers}，{window.zh}失败 {runs['failed']} 次（{runs['failure_rate']:.0%}）",
-        f"{tasks} tasks, {online} of {workers} workers online, {runs['failed']} failures {window.en} ({runs['failure_rate']:.0%})",
+        f"{counted(tasks, 'task')}, {online} of {counted(workers, 'worker')} online, {counted(runs['failed'], 'failure')} {window.en} ({runs['failure_rate']:.0%})",
     )
 
 

@@ -55,7 +55,7 @@ class QueryInstances:
                 "truncated": len(shown) < len(matched) or not history.complete,
                 **_cap_note(history),
                 "as_of": stamp(now),
-                "by_status": _counted(history.runs),
+                "by_status": _by_status(history.runs),
                 "instances": [{**run_row(run), "task_name": names.get(run.task_id)} for run in shown],
             },
             summary=_found(len(matched), history),
@@ -134,7 +134,7 @@ def _configuration(task: Task | None) -> dict[str, Any] | None:
     }
 
 
-def _counted(runs: tuple[Run, ...]) -> dict[str, int]:
+def _by_status(runs: tuple[Run, ...]) -> dict[str, int]:
     statuses = sorted({run.status for run in runs})
     return {status: sum(run.status == status for run in runs) for status in statuses}
 

@@ -11,7 +11,7 @@ from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.arguments import GetTaskDetailArguments, QueryTasksArguments
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
-from chatops_bot.toolsets.scheduler.formatting import cut, one_line, stamp, task_title
+from chatops_bot.toolsets.scheduler.formatting import counted, cut, one_line, stamp, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
 from chatops_bot.toolsets.scheduler.rows import TEXT_LIMIT, run_row
 from chatops_bot.toolsets.scheduler.wire import DagNode, Run, Task
@@ -53,7 +53,7 @@ class QueryTasks:
                 "as_of": stamp(self.clock.now()),
                 "tasks": [_task_row(task) for task in shown],
             },
-            summary=Phrase(f"找到 {len(matched)} 个任务", f"{len(matched)} tasks found"),
+            summary=Phrase(f"找到 {len(matched)} 个任务", f"{counted(len(matched), 'task')} found"),
             suggestions=_next_after_list(matched, bool(wanted)),
         )
 
@@ -131,7 +131,7 @@ def _detail_summary(task: Task, recent: list[Run]) -> Phrase:
     title = task_title(task.name, task.id)
     return Phrase(
         f"{title}，近 24 小时运行 {len(recent)} 次，失败 {failed} 次",
-        f"{title}: {len(recent)} runs in 24 h, {failed} failed",
+        f"{title}: {counted(len(recent), 'run')} in 24 h, {failed} failed",
     )
 
 

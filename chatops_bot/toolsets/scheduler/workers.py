@@ -10,7 +10,7 @@ from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.arguments import GetWorkerLoadHistoryArguments, QueryWorkersArguments
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
-from chatops_bot.toolsets.scheduler.formatting import stamp
+from chatops_bot.toolsets.scheduler.formatting import counted, stamp
 from chatops_bot.toolsets.scheduler.wire import LoadSample, Worker
 
 _MOST_SAMPLES = 2_000  # the most that the API gives at once
@@ -59,7 +59,8 @@ class QueryWorkers:
                 ],
             },
             summary=Phrase(
-                f"{len(workers)} 个节点，{online} 个在线", f"{len(workers)} workers, {online} online"
+                f"{len(workers)} 个节点，{online} 个在线",
+                f"{counted(len(workers), 'worker')}, {online} online",
             ),
             suggestions=_next_after_workers(workers),
         )
@@ -112,7 +113,7 @@ class GetWorkerLoadHistory:
             },
             summary=Phrase(
                 f"{len(samples)} 个采样，平均负载 {average:.0f}%，峰值 {peak}",
-                f"{len(samples)} samples, average load {average:.0f}%, peak {peak}",
+                f"{counted(len(samples), 'sample')}, average load {average:.0f}%, peak {peak}",
             ),
             suggestions=(Phrase("现在各节点的负载如何？", "How loaded are the workers now?"),),
         )

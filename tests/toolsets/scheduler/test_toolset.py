@@ -90,6 +90,17 @@ def test_schemas_are_plain(tools):
         assert all(shape["type"] and shape["description"] for shape in schema["properties"].values()), name
 
 
+KNOWN_WORDS = {"type", "description", "default", "enum", "minimum", "maximum", "minLength", "maxLength"}
+
+
+def test_schemas_use_only_words_of_json_schema(tools):
+    for name, schema in schemas(tools).items():
+        for argument, shape in schema["properties"].items():
+            assert shape.keys() <= KNOWN_WORDS, (name, argument)
+            if shape["type"] == "integer":
+                assert shape["minimum"] >= 0, (name, argument)
+
+
 def test_every_tool_says_when_to_use_it_and_what_it_does_while_running(tools):
     for tool in tools.values():
         assert 60 <= len(tool.spec.description) <= 300, tool.spec.name
