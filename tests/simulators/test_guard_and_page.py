@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -10,6 +11,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 from yarl import URL
 
 from chatops_bot.simulators.slack import Workspace
+from chatops_bot.simulators.slack.driving import Driving
+from chatops_bot.simulators.slack.web_api import METHODS
 
 from .conftest import Driver
 
@@ -131,6 +134,14 @@ async def test_live_pushes_each_kind_of_change_to_those_who_see_it(
         assert [event["type"] for event in seen] == ["ephemeral", "message", *common]
         assert seen[2]["message"]["html"] == "&lt;b&gt;"
         assert [(await _receive(theirs))["type"] for _ in range(5)] == common
+
+
+def test_documentation_names_every_path_and_method() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text()
+    for name in (*Driving.POSTS, *Driving.GETS):
+        assert f"/sim/{name}" in text
+    for method in METHODS:
+        assert f"`{method}`" in text
 
 
 async def _receive(page: aiohttp.ClientWebSocketResponse) -> dict[str, Any]:

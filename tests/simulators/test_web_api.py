@@ -1,7 +1,9 @@
 """The Web API answers slack_sdk as Slack does, limits and error codes included."""
 
+import asyncio
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from chatops_bot.simulators.slack import Workspace
+from chatops_bot.simulators.slack import Settings, Workspace
 from chatops_bot.simulators.slack.errors import SlackError
 from chatops_bot.simulators.slack.validation import check_message_blocks, check_view
 from chatops_bot.simulators.slack.web_api import METHODS
@@ -329,6 +331,39 @@ async def test_status_shows_until_the_bot_answers(api: AsyncWebClient, incidents
     assert await refusal(failed) == "invalid_thread_ts"
 
 
+async def test_status_expires_by_itself(tmp_path: Path, session: aiohttp.ClientSession) -> None:
+    async with Workspace.start(tmp_path, settings=Settings(status_seconds=0.05)) as workspace:
+        client = AsyncWebClient(workspace.identity.bot_token, workspace.api_url, session=session)
+        channel = workspace.ready()["channels"]["ops"]
+        root = (await client.chat_postMessage(channel=channel, text="root"))["ts"]
+        async with session.ws_connect(f"{workspace.url}/sim/live?person=ana") as page:
+            await client.assistant_threads_setStatus(channel_id=channel, thread_ts=root, status="thinks")
+            shown = [(await asyncio.wait_for(page.receive_json(), 5))["status"] for _ in range(2)]
+    assert shown == ["thinks", ""]
+
+
+async def test_deleted_root_with_replies_leaves_a_tombstone(
+    api: AsyncWebClient, incidents: str, drive: Driver
+) -> None:
+    root = (await api.chat_postMessage(channel=incidents, text="root"))["ts"]
+    reply = await drive.says("ana", incidents, "reply", thread_ts=root)
+    await api.chat_delete(channel=incidents, ts=root)
+    left = (await api.conversations_replies(channel=incidents, ts=root))["messages"]
+    assert [message.get("subtype") for message in left] == ["tombstone", None]
+    assert await refusal(api.chat_update(channel=incidents, ts=root, text="x")) == "message_not_found"
+    again = await drive.says("ana", incidents, "still here", thread_ts=root)
+    assert again > reply
+
+
+async def test_reply_broadcast_is_shown_in_thread_and_channel(api: AsyncWebClient, incidents: str) -> None:
+    root = (await api.chat_postMessage(channel=incidents, text="root"))["ts"]
+    reply = await api.chat_postMessage(channel=incidents, text="both", thread_ts=root, reply_broadcast=True)
+    assert reply["message"]["subtype"] == "thread_broadcast"
+    history = await api.conversations_history(channel=incidents)
+    assert [message["ts"] for message in history["messages"]] == [reply["ts"], root]
+    assert len((await api.conversations_replies(channel=incidents, ts=root))["messages"]) == 2
+
+
 async def test_calls_of_the_bot_are_remembered_without_its_token(
     api: AsyncWebClient, incidents: str, drive: Driver, workspace: Workspace, session: aiohttp.ClientSession
 ) -> None:
@@ -357,6 +392,8 @@ async def test_calls_of_the_bot_are_remembered_without_its_token(
         (b"junk", "multipart/form-data; boundary=x", "invalid_form_data"),
         (b"junk", "multipart/form-data", "invalid_form_data"),
         (b"junk", "text/plain", "invalid_post_type"),
+        (b'{"text": 1e999}', "application/json", "invalid_json"),
+        (b'{"metadata": ' + b"[" * 61 + b"]" * 61 + b"}", "application/json", "invalid_json"),
         (b'{"text": {"a": 1}, "channel": [1]}', "application/json", "invalid_arguments"),
         (b'{"channel": "C0", "blocks": "{"}', "application/json", "channel_not_found"),
     ],
