@@ -1,0 +1,1 @@
+"""What people see: pure functions from events and times to views."""
