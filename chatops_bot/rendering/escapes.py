@@ -59,5 +59,10 @@ def one_line(text: str) -> str:
     return shown(" ".join(text.split()))
 
 
+def inert(text: str) -> str:
+    """Plain text without angle brackets, for fallbacks: it holds no token, whoever forgets to escape it."""
+    return text.replace("<", "‹").replace(">", "›")
+
+
 def _escape(match: re.Match[str]) -> str:
     return f"⟨U+{ord(match.group()):04X}⟩"

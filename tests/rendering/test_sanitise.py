@@ -6,6 +6,7 @@ import unicodedata
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from chatops_bot.rendering.escapes import exact, exact_block, shown
 from chatops_bot.rendering.markdown import regions
@@ -65,6 +66,17 @@ def _readable(text: str) -> str:
 def test_no_visible_character_is_lost(fragments):
     text = "".join(fragments)
     assert _readable(sanitise(text)) == _readable(text)
+
+
+@given(TEXTS)
+@example("> [r]: data:x\n\n[r]")
+def test_a_markdown_reader_finds_no_image_no_html_and_no_odd_link(text):
+    tokens = MarkdownIt("commonmark").parse(sanitise(text))
+    inline = [child for token in tokens for child in token.children or ()]
+    kinds = {token.type for token in (*tokens, *inline)}
+    assert not kinds & {"image", "html_inline", "html_block"}
+    targets = [str(token.attrs["href"]) for token in inline if token.type == "link_open"]
+    assert all(re.match(r"https?://", target, re.IGNORECASE) for target in targets)
 
 
 @pytest.mark.case("slack-31")
