@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = CANNOT_START
     except KeyboardInterrupt:
         code = 130
-    except Exception:
+    except Exception:  # noqa: BLE001  # the process border: nothing leaves as a bare traceback on the screen
         _log.exception("chatops-bot stopped because of a fault inside")
         code = 1
     sys.exit(code)

@@ -1,0 +1,1 @@
+"""Language models behind the `LLM` port: one module a wire, one a client, failover, and models that need no network."""
