@@ -183,6 +183,7 @@ PHRASINGS: dict[Kind, str] = {
         nightly-report 下次什么时候跑
         nightly-report 的状态
         nightly-report 现在是什么情况
+        对比 nightly-report 和 etl-sync
         nightly-report
         show nightly-report
         config of nightly-report
@@ -585,6 +586,7 @@ CREATIONS = [
     "set up a shell task clean-tmp: every night at 2, `rm -rf /tmp/x`",
     "new names: none. create task `clean-tmp` type shell cron 0 2 * * * payload `rm -rf /tmp/x`",
     "schedule a shell task clean-tmp nightly at 2 to run `rm -rf /tmp/x`",
+    "Create a shell task clean-tmp. Run `rm -rf /tmp/x` every night at 2.",
     "I want to create a bash task named clean-tmp, 0 2 * * *, script: `rm -rf /tmp/x`",
 ]
 

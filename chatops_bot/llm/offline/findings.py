@@ -136,7 +136,7 @@ def runs(content: Content, names: Mapping[int, str], hours: int, status: str, la
     times = Times(row.get("trigger_time") for row in rows)
     total = total_of(content, "instances")
     return _lines(
-        _say(language, f"{window}内有 {total} 次{what}：", f"{total} {what} in {window}:"),
+        _say(language, f"{window}内有 {total} 次{what}：", f"{what.capitalize()} in {window}: {total}."),
         *(run_line(row, names, times, language) for row in rows),
         cut_note(content, "instances", len(rows), language),
         times.note(language),
@@ -184,7 +184,11 @@ def explanation(facts: Content, name: str, newest: Row | None, language: Languag
             f"Newest run since: {run_label(newest.get('id'), language)}, {word}, {at}",
         )
     return _lines(
-        _say(language, f"任务 {owner} 的{run}：{status}。", f"{run} of task {owner}: {status}.".capitalize()),
+        _say(
+            language,
+            f"任务 {owner} 的{run}：{status}。",
+            f"{run[:1].upper()}{run[1:]} of task {owner}: {status}.",
+        ),
         *(f"- {label}: {value}" for label, value in detail if value != "—"),
         later,
         _NOT_A_CAUSE.said_in(language),
@@ -279,6 +283,23 @@ def _part(content: Content, key: str) -> Row:
     return part if isinstance(part, dict) else {}
 
 
+_HEALTH_LABELS: dict[str, Phrase] = {
+    "total": Phrase("共 {v}", "{v} in all"),
+    "enabled": Phrase("启用 {v}", "{v} enabled"),
+    "disabled": Phrase("停用 {v}", "{v} disabled"),
+    "online": Phrase("在线 {v}", "{v} online"),
+    "avg_load_pct": Phrase("平均负载 {v}%", "mean load {v}%"),
+    "success": Phrase("成功 {v}", "{v} succeeded"),
+    "failed": Phrase("失败（含超时） {v}", "{v} failed (timeouts included)"),
+    "running": Phrase("运行中 {v}", "{v} running"),
+}
+
+
+def _count_of(key: str, value: object, language: Language) -> str:
+    label = _HEALTH_LABELS.get(key)
+    return label.filled(v=fact(value)).said_in(language) if label else f"{code(key, 64)} {fact(value)}"
+
+
 def health(content: Content, language: Language) -> str:
     """The three lines of the overview, the worst first in the first sentence."""
     workers, runs_24h, tasks_part = (
@@ -311,7 +332,8 @@ def health(content: Content, language: Language) -> str:
     return _lines(
         head,
         *(
-            f"- {label}: " + ", ".join(f"{key} {fact(value)}" for key, value in part.items())
+            f"- {label}: "
+            + _say(language, "，", ", ").join(_count_of(key, value, language) for key, value in part.items())
             for label, part in (
                 (_say(language, "任务", "Tasks"), tasks_part),
                 (_say(language, "节点", "Workers"), workers),

@@ -122,7 +122,7 @@ ADVICE: tuple[tuple[str, Phrase], ...] = (
 ADVICE_ELSE = Phrase("请核对后再问一次。", "Check it and ask again.")
 
 HELD_BACK = Phrase(
-    "其余变更先不提议：请先回答上面或下面的问题，再说一次。",
+    "其余变更先不提议：请先回答这里的问题，再说一次。",
     "The other changes are not proposed yet: answer the question here and ask again.",
 )
 NO_SUCH_TASK = Phrase("没有名为 {name} 的任务。", "There is no task named {name}.")

@@ -45,7 +45,7 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
         # One question left open about a change holds back all changes of the message: they may belong together.
         answers = [_held_back(answer, conversation) for answer in answers]
     changes = tuple(dict.fromkeys(change for answer in answers for change in answer.changes))
-    return Answer("\n\n".join(dict.fromkeys(answer.text for answer in answers if answer.text)), changes)
+    return Answer(report.joined(answer.text for answer in answers), changes)
 
 
 def _held_back(answer: Answer, conversation: Conversation) -> Answer:

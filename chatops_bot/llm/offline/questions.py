@@ -34,17 +34,10 @@ def failures(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
     target = intent.target
     if target.is_reference and re.search(r"\bits?\b|它", conversation.text):
         target = conversation.referent
-    hours, count = intent.scope.hours or DEFAULT_HOURS, intent.scope.count or RUNS_SHOWN
     sections = []
     found: list[Task | None] = [*tasks_of(desk, target, intent.kind)]
     for task in found or [None]:
-        which = {"task_id": task.id} if task else {}
-        failed, timed_out = desk.gather(
-            *(
-                ("query_instances", {"status": status, "hours": hours, "limit": count, **which})
-                for status in HAS_FAILED
-            )
-        )
+        failed, timed_out = desk.gather(*_failure_queries(intent, task))
         rows = [row for result in (failed, timed_out) for row in rows_of(result.content, "instances")]
         names = {task.id: task.name} if task else names_by_id(desk, rows) if rows else {}
         sections.append(
@@ -120,26 +113,29 @@ def detail(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
 
 
 def health(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
-    names = [name for name in ("get_system_health", "query_workers") if desk.offers(name)]
-    reads: list[tuple[str, Mapping[str, Any]]] = [(name, {}) for name in names or ["get_system_health"]]
-    hours = intent.scope.hours or DEFAULT_HOURS
-    query = ("query_instances", {"status": "failed", "hours": hours, "limit": RUNS_SHOWN})
-    results = desk.gather(*reads, *([query] if desk.offers("query_instances") else []))
-    rows = [row for result in results for row in rows_of(result.content, "instances")]
-    names_of_tasks = names_by_id(desk, rows) if rows else {}
+    offered = [name for name in ("get_system_health", "query_workers") if desk.offers(name)]
+    results = desk.gather(
+        *((name, {}) for name in offered or ["get_system_health"]),
+        *(_failure_queries(intent) if desk.offers("query_instances") else []),
+    )
     sections = []
     for result in results:
-        if result.error:
+        if result.error and result.tool != "query_instances":
             sections.append(report.tool_error(result, desk.language))
         elif result.tool == "get_system_health":
             sections.append(findings.health(result.content, desk.language))
         elif result.tool == "query_workers":
             sections.append(findings.workers(result.content, desk.language))
-        else:
-            sections.append(
-                findings.runs(result.content, names_of_tasks, hours_of(result), "failed", desk.language)
-            )
+    if desk.offers("query_instances"):
+        sections.append(failures(desk, conversation, Intent(Kind.FAILURES, scope=intent.scope)).text)
     return Answer("\n\n".join(sections))
+
+
+def _failure_queries(intent: Intent, task: Task | None = None) -> list[tuple[str, Mapping[str, Any]]]:
+    """The two reads that find what people call failures."""
+    rows = {"hours": intent.scope.hours or DEFAULT_HOURS, "limit": intent.scope.count or RUNS_SHOWN}
+    which = {"task_id": task.id} if task else {}
+    return [("query_instances", {"status": status, **rows, **which}) for status in HAS_FAILED]
 
 
 def workers(desk: Desk, _: Conversation, intent: Intent) -> Answer:

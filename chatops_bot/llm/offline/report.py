@@ -4,7 +4,7 @@ Reports on the scheduler's data stand in `findings`. Both quote untrusted values
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase
@@ -150,3 +150,11 @@ def decision(record: Record, language: Language) -> str:
 def help_text(language: Language, *, understood: bool) -> str:
     said = phrases.HELP.said_in(language)
     return said if understood else f"{phrases.NOT_UNDERSTOOD.said_in(language)} {said}"
+
+
+def joined(sections: Iterable[str]) -> str:
+    """Sections as one text, repetitions left out; a note about zone and day that several share stands once, at the end."""
+    lines = "\n\n".join(dict.fromkeys(section for section in sections if section)).split("\n")
+    notes = [line for line in lines if line.startswith(("(Times ", "（时间："))]
+    kept = [line for place, line in enumerate(lines) if line not in notes or line not in lines[place + 1 :]]
+    return "\n".join(kept)

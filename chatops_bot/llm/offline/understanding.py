@@ -28,6 +28,7 @@ _LONGEST_TEXT = 8000
 """Characters that are read; a longer message is a paste, and its first lines say what is wanted."""
 
 _SENTENCE_END = re.compile(r"[!?;\n。]+|\.(?=\s|$)")
+_ASKING = re.compile(r"\s*(?:why|who|what|when|which|how)\b")
 _CLAUSE_END = re.compile(
     r"[,、]|\b(?:and then|and also|and|then|also|plus)\b|\b(?=(?:but|instead)\b)"
     r"|并且|(?<!合)并(?![发行])|然后|接着|同时|另外|顺便|以及|(?=但是|但|不过|而是)"
@@ -53,6 +54,8 @@ def understand(text: str) -> tuple[Intent, ...]:
         if cues.RETRACTION.fullmatch(sentence) and any(intent.kind in WRITES for intent in intents):
             intents = [_held(intent) for intent in intents]
             continue
+        if any(intent.kind is Kind.CREATE for intent in intents):
+            continue  # the whole message describes the new task
         _read_sentence(message, sentence, intents)
     return _joined(intents)[:_MOST_INTENTS]
 
@@ -73,8 +76,9 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent]) -> Non
             intents[:] = [_held(intent) for intent in intents]
             continue
         wish = _wish(clause)
-        if wish is None and _is_prohibition(clause):
-            is_prohibited = True
+        forbids = wish is None and _is_prohibition(clause)
+        is_prohibited = is_prohibited or forbids
+        if forbids and not _is_question(clause):
             intents.append(Intent(Kind.HELD, Target(message.names_in(clause)), hold=Hold.NEGATED))
         elif wish is not None and wish[0] is Kind.CREATE:
             if is_prohibited or hold is Hold.CONDITIONAL:
@@ -124,16 +128,16 @@ def _is_wish(before: str, after: str) -> bool:
 def _is_prohibition(clause: str) -> bool:
     """Whether a clause says not to change something."""
     match = cues.PROHIBITION.search(clause)
-    if (
-        match is None
-        or cues.CHINESE_QUESTION.search(clause)
-        or re.match(r"\s*(?:why|who|what|when)\b", clause)
-    ):
+    if match is None:
         return False
     rest = clause[match.end() :]
     return cues.ENGLISH_ANY_VERB.search(rest) is not None or any(
         pattern.search(clause) for _, pattern in cues.CHINESE_IMPERATIVES
     )
+
+
+def _is_question(clause: str) -> bool:
+    return cues.CHINESE_QUESTION.search(clause) is not None or _ASKING.match(clause) is not None
 
 
 def _read_question(message: Masked, clause: str, intents: list[Intent]) -> None:
