@@ -1,1 +1,1 @@
-"""Language models behind the `LLM` port: one module a wire, one a client, failover, and models that need no network."""
+"""Language models behind one port: a wire each, a client, failover, and the offline model."""
