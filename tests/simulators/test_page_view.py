@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chatops_bot.simulators.slack.page_text import markdown_html, mrkdwn_html
 from chatops_bot.simulators.slack.page_view import Names, page_message, page_view
 
-NAMES = Names(users={"U1": "Ann <b>"}, channels={"C1": "ops"})
+NAMES: Names = {"U1": "Ann <b>", "C1": "ops"}
 ALLOWED = {
     "a": {"href", "target", "rel", "class"},
     "span": {"class", "data-user"},

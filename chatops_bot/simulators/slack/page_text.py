@@ -9,10 +9,10 @@ them) travels in `data-` attributes and is settled there.
 
 import re
 from collections.abc import Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
@@ -51,12 +51,8 @@ _MARKS: Final = {"*": "strong", "_": "em", "~": "del"}
 _LINK_SCHEMES: Final = frozenset({"http", "https", "mailto"})
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Names of people and channels by id, for mentions. An unknown id is shown as the id."""
-
-    users: Mapping[str, str] = field(default_factory=dict)
-    channels: Mapping[str, str] = field(default_factory=dict)
+Names: TypeAlias = Mapping[str, str]
+"""Names of people and channels by id, for mentions. An unknown id is shown as the id."""
 
 
 def mrkdwn_html(text: str, names: Names) -> str:
@@ -104,13 +100,13 @@ def link_html(url: str, label_html: str) -> str:
 
 def user_html(user_id: str, names: Names, fallback: str = "") -> str:
     """A mention of a person; the page marks the one that is its reader."""
-    name = names.users.get(user_id) or fallback.removeprefix("@") or user_id
+    name = names.get(user_id) or fallback.removeprefix("@") or user_id
     return f'<span class="mention" data-user="{escape(user_id)}">@{escape(name)}</span>'
 
 
 def channel_html(channel_id: str, names: Names, fallback: str = "") -> str:
     """A mention of a channel; the page opens it on a click."""
-    name = names.channels.get(channel_id) or fallback.removeprefix("#") or channel_id
+    name = names.get(channel_id) or fallback.removeprefix("#") or channel_id
     return f'<a class="channel-mention" href="#/{escape(channel_id)}">#{escape(name)}</a>'
 
 
