@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.simulators.slack.page_text import markdown_html, mrkdwn_html
-from chatops_bot.simulators.slack.page_view import Names, page_message, page_view
+from chatops_bot.simulators.slack.page_view import Names, page_message
 
 NAMES: Names = {"U1": "Ann <b>", "C1": "ops"}
 ALLOWED = {
@@ -254,10 +254,3 @@ def test_rich_text_is_shown_with_its_styles_lists_and_mentions() -> None:
     assert html == (
         '<p><strong>a</strong><span class="mention" data-user="U1">@Ann &lt;b&gt;</span></p><ol><li>&lt;one&gt;</li></ol>'
     )
-
-
-def test_a_modal_gets_html_for_its_blocks() -> None:
-    view = page_view(
-        {"type": "modal", "blocks": [{"type": "section", "text": {"type": "mrkdwn", "text": "_x_"}}]}, NAMES
-    )
-    assert view["blocks"][0]["text"]["html"] == "<em>x</em>"

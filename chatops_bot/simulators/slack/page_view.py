@@ -1,4 +1,4 @@
-"""A message or view as the page needs it: Slack's JSON, plus an `html` field beside each text that people read.
+"""A message as the page needs it (or the blocks of a modal, passed as those of a message): Slack's JSON, plus an `html` field beside each text that people read.
 
 The page never interprets text: what it shows with markup comes from these fields, which `page_text` made safe.
 Everything else of the JSON is passed on unchanged, since the page reads block kinds, ids and values from it.
@@ -21,7 +21,7 @@ from chatops_bot.simulators.slack.page_text import (
     user_html,
 )
 
-__all__ = ["Names", "page_message", "page_view"]
+__all__ = ["Names", "page_message"]
 
 _MAX_DEPTH: Final = 24
 _LIST_STYLES: Final = {"bullet": "ul", "ordered": "ol"}
@@ -46,11 +46,6 @@ def page_message(message: Mapping[str, Any], names: Names) -> dict[str, Any]:
             if isinstance(reaction, Mapping)
         ]
     return page
-
-
-def page_view(view: Mapping[str, Any], names: Names) -> dict[str, Any]:
-    """A modal's JSON with `html` beside each text of its `blocks`."""
-    return {**view, "blocks": _with_html(view.get("blocks", []), names, 0)}
 
 
 def _with_html(node: Any, names: Names, depth: int) -> Any:
