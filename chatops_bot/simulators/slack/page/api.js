@@ -17,7 +17,7 @@ async function call(path, options) {
     throw new Failed("unreachable", { cause });
   }
   const body = await response.json().catch(() => null);
-  if (!response.ok) throw new Failed(body?.error ?? `HTTP ${response.status}`, { body });
+  if (!response.ok || body?.ok === false) throw new Failed(body?.error ?? `HTTP ${response.status}`, { body });
   return body;
 }
 

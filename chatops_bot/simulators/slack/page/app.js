@@ -12,6 +12,9 @@ import { Store } from "./store.js";
 import "./theme.js";
 import { setLanguage, t } from "./words.js";
 
+// Who a window without `?person=` belongs to: the on-call engineer of the demo workspace.
+const DEFAULT_PERSON = "oscar";
+
 const $ = (id) => document.getElementById(id);
 const phone = matchMedia("(max-width: 700px)");
 
@@ -38,7 +41,7 @@ function makePane(root) {
 
 // --- who ----------------------------------------------------------------------------------------------------
 
-const personInAddress = () => new URLSearchParams(location.search).get("person") ?? undefined;
+const personInAddress = () => new URLSearchParams(location.search).get("person") ?? DEFAULT_PERSON;
 
 async function openAs(person) {
   live?.close();
@@ -50,10 +53,11 @@ async function openAs(person) {
   workspace = new Workspace(person);
   try {
     await refreshState();
-  } catch {
+  } catch (failure) {
+    if (failure.message === "person_not_found" && person !== DEFAULT_PERSON) return openAs(DEFAULT_PERSON);
     banner(t("noPerson"));
     setTimeout(() => openAs(person), 1500);
-    return;
+    return undefined;
   }
   live = workspace.live({
     onEvent: (event) => workspace && onEvent(event),
@@ -67,7 +71,7 @@ async function openAs(person) {
       banner(t("lost"));
     },
   });
-  await route();
+  return route();
 }
 
 async function refreshState() {
@@ -187,9 +191,9 @@ async function markRead(pane) {
   const { channel, thread } = pane;
   if (!channel || !pane.following || !looking()) return;
   const known = store.channel(channel);
-  const last = store.list(pane.key).messages.findLast((message) => !message.ephemeral);
-  if (!known || !last || (thread && !known.unread)) return;
-  const newest = [last.ts, thread ? undefined : last.latest_reply].filter(Boolean).sort((a, b) => a - b).at(-1);
+  const posted = store.list(pane.key).messages.filter((message) => !message.ephemeral);
+  if (!known || !posted.length || (thread && !known.mentions)) return;
+  const newest = posted.flatMap(({ ts, latest_reply }) => [ts, latest_reply ?? ts]).reduce((a, b) => (Number(a) > Number(b) ? a : b));
   if (Number(lastRead.get(channel) ?? 0) >= Number(newest) && !known.unread && !known.mentions) return;
   lastRead.set(channel, newest);
   Object.assign(known, { unread: 0, mentions: 0 });
@@ -218,8 +222,7 @@ function onEvent(event) {
 
 async function submitView(view, values) {
   try {
-    const answer = await workspace.submit({ view_id: view.id, values });
-    return answer.ok ? answer : { ...answer, text: explain(answer.error, answer.message) };
+    return await workspace.submit({ view_id: view.id, values });
   } catch (failure) {
     return { ok: false, errors: failure.body?.errors, text: explain(failure.message, failure.sentence) };
   }
@@ -283,7 +286,7 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("visibilitychange", () => looking() && (markRead(channelPane), markRead(threadPane)));
 addEventListener("hashchange", () => store.me && route());
 addEventListener("popstate", () => {
-  if (store.me && personInAddress() && personInAddress() !== store.me.key) openAs(personInAddress());
+  if (store.me && personInAddress() !== store.me.key) openAs(personInAddress());
 });
 phone.addEventListener("change", () => store.me && route());
 

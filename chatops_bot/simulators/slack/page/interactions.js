@@ -94,11 +94,9 @@ async function use(needs, control, selected) {
     const use = { ...where, action_id: action, confirm: part.confirm ? true : undefined };
     const values = valuesIn(root);
     // A button beside fields sends what they hold along with it.
-    const answer =
-      part.type === "button" && where.ts && Object.keys(values).length
-        ? await needs.workspace().submit({ ...use, values })
-        : await needs.workspace().click({ ...use, block_id: block, value: part.type === "button" ? part.value : undefined, selected });
-    if (!answer.ok) error = explain(answer.error, answer.message);
+    await (part.type === "button" && where.ts && Object.keys(values).length
+      ? needs.workspace().submit({ ...use, values })
+      : needs.workspace().click({ ...use, block_id: block, value: part.type === "button" ? part.value : undefined, selected }));
   } catch (failure) {
     error = explain(failure.message, failure.sentence);
   }

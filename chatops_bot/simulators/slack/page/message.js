@@ -108,7 +108,7 @@ function toolbar(message, { inThread }) {
 
 /** What only this reader's page knows: mentions of them, their time zone, copy buttons beside code. */
 export function settle(root, store) {
-  for (const mention of root.querySelectorAll(".mention[data-user]")) if (mention.dataset.user === store.me?.id) mention.classList.add("me");
+  for (const mention of root.querySelectorAll(".mention[data-user]")) if (mention.dataset.user === store.me?.id) mention.classList.add("mine");
   for (const time of root.querySelectorAll("time[data-format]")) {
     time.title = fullTime(Date.parse(time.getAttribute("datetime")) / 1000);
     const local = localDate(time.getAttribute("datetime"), time.dataset.format);

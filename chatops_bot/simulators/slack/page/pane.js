@@ -215,7 +215,7 @@ export class Pane {
 
 const row = (key, deps, draw) => ({ key, deps, draw });
 
-const divider = (label, kind) => h("div", { class: `divider-row ${kind}`, role: "separator", "aria-label": label }, h("span", {}, label));
+const divider = (label, kind) => h("div", { class: `divider-row ${kind}`, role: "separator", "aria-label": label }, h("i", { class: "line" }), h("span", {}, label));
 
 function follows(message, before) {
   return (

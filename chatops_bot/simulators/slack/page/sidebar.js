@@ -43,7 +43,7 @@ export class Sidebar {
     this.meButton.setAttribute("aria-label", t("actingAs", store.me.name, t(store.me.role) ?? store.me.role));
     morphChildren(
       this.meButton,
-      h("div", {}, avatar(store.me), h("span", { class: "me-text" }, h("b", {}, store.me.name), h("small", {}, store.me.title ?? "")), roleBadge(store.me.role), icon("down")),
+      h("div", {}, avatar(store.me), h("span", { class: "me-text" }, h("span", { class: "me-name" }, h("b", {}, store.me.name), roleBadge(store.me.role)), h("small", {}, store.me.title ?? "")), icon("down")),
     );
     if (!this.menu.hidden) this.#drawMenu();
   }

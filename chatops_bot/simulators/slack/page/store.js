@@ -164,9 +164,9 @@ export class Store {
     this.botOnline = Boolean(bot_online ?? online);
   }
 
-  _read({ channel, unread = 0, mentions = 0 }) {
+  _read({ channel }) {
     const known = this.channel(channel);
-    if (known) Object.assign(known, { unread, mentions });
+    if (known) Object.assign(known, { unread: 0, mentions: 0 });
   }
 
   #known(channel, message) {
@@ -194,7 +194,7 @@ export class Store {
   countUnread(channel, message) {
     const known = this.channel(channel);
     if (!known || message.user === this.me.id || message.ephemeral) return;
-    known.unread = (known.unread ?? 0) + 1;
+    if (!isReply(message) || known.kind === "im") known.unread = (known.unread ?? 0) + 1;
     const forMe = known.kind === "im" || (message.text ?? "").includes(`<@${this.me.id}>`) || /<!(here|channel|everyone)/.test(message.text ?? "");
     if (forMe) known.mentions = (known.mentions ?? 0) + 1;
     this.changed();
