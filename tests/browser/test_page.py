@@ -412,3 +412,31 @@ async def test_code_can_be_copied_and_the_theme_is_remembered(
     await page.reload()
     await expect(page.locator(".section-title").first).to_have_text("频道")
     assert await page.evaluate(background) == "rgb(26, 29, 33)"
+
+
+async def test_older_messages_load_when_the_reader_comes_near_them(
+    workspace: Workspace, bot: Bot, open_page: Pages
+) -> None:
+    channel = channel_of(workspace)
+    for number in range(90):
+        await bot.post(channel, f"line {number}")
+    page = await open_page("vera")
+    await expect(message(page, "line 89")).to_be_in_viewport()
+    await expect(page.locator("#channel .message")).to_have_count(60)
+    await scroll_to(page, 0)
+    await expect(page.locator("#channel .message")).to_have_count(90)
+    await expect(message(page, "line 30")).to_be_in_viewport()
+    await expect(page.locator(".beginning")).to_have_count(1)
+
+
+async def test_text_that_looks_like_html_stays_text(workspace: Workspace, bot: Bot, open_page: Pages) -> None:
+    attack = "<img src=x onerror=\"document.title='pwned'\"><script>document.title='pwned'</script>"
+    channel = channel_of(workspace)
+    await bot.post(channel, attack, blocks=[{"type": "markdown", "text": attack}])
+    page = await open_page("vera")
+    await composer(page).fill(attack)
+    await composer(page).press("Enter")
+    await expect(page.locator("#channel .message")).to_have_count(2)
+    await expect(page.locator("#channel .message img, #channel .message script")).to_have_count(0)
+    await expect(page.locator("#channel .message").first).to_contain_text("<script>")
+    await expect(page).to_have_title(re.compile("Night Shift"))

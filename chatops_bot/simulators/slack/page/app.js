@@ -50,17 +50,20 @@ async function openAs(person) {
   channelPane.show(undefined);
   threadPane.show(undefined);
   viewDialog.show(null);
-  workspace = new Workspace(person);
+  const mine = new Workspace(person);
+  workspace = mine;
   try {
     await refreshState();
   } catch (failure) {
+    if (mine !== workspace) return undefined;
     if (failure.message === "person_not_found" && person !== DEFAULT_PERSON) return openAs(DEFAULT_PERSON);
     banner(t("noPerson"));
     setTimeout(() => openAs(person), 1500);
     return undefined;
   }
-  live = workspace.live({
-    onEvent: (event) => workspace && onEvent(event),
+  if (mine !== workspace) return undefined; // somebody else was chosen meanwhile
+  live = mine.live({
+    onEvent: (event) => mine === workspace && onEvent(event),
     onOpen: (again) => {
       store.connected = true;
       banner(null);
@@ -75,9 +78,10 @@ async function openAs(person) {
 }
 
 async function refreshState() {
-  const state = await workspace.state();
+  const asked = workspace;
+  const state = await asked.state();
+  if (asked !== workspace) return;
   store.setState(state);
-  workspace.person = store.me.key;
   for (const status of state.statuses ?? []) store.apply({ ...status, type: "status" });
   viewDialog.show(state.view ?? null);
 }
@@ -138,7 +142,7 @@ async function route() {
   const loads = [];
   if (channel && opened) loads.push(openChannel());
   if (threadOpened) loads.push(load(threadPane));
-  if (!phone.matches || thread) (thread ? threadPane : channelPane).composer.focus();
+  if (!phone.matches) (thread ? threadPane : channelPane).composer.focus();
   await Promise.all(loads);
 }
 
@@ -158,14 +162,22 @@ async function openChannel() {
 async function load(pane) {
   const { key, channel, thread } = pane;
   const asked = workspace;
+  const list = store.list(key);
+  list.loading = true;
   try {
-    const answer = await asked.messages(channel, { thread_ts: thread });
-    if (asked === workspace) store.fill(key, answer);
-  } catch {
-    if (asked === workspace && !store.list(key).loaded) {
-      store.list(key).failed = true;
-      store.changed();
+    // What changes while the answer is on its way may be missing in it, so then it is asked for again.
+    for (let tries = 0; tries === 0 || (list.touched && tries < 5); tries += 1) {
+      list.touched = false;
+      const answer = await asked.messages(channel, { thread_ts: thread });
+      if (asked !== workspace) return;
+      store.fill(key, answer);
     }
+  } catch {
+    if (asked !== workspace || list.loaded) return;
+    list.failed = true;
+    store.changed();
+  } finally {
+    list.loading = false;
   }
 }
 

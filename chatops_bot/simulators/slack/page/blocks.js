@@ -80,8 +80,8 @@ const BLOCKS = {
     return h(
       "div",
       { class: `block field-block${error ? " invalid" : ""}` },
-      h("label", { for: id, class: "field-label" }, block.label?.text, block.optional && h("span", { class: "hint" }, ` ${t("optional")}`)),
-      controlElement(block.element, block, scope, { id, describedBy: error || block.hint ? `${id}-note` : undefined, invalid: Boolean(error) }),
+      h("label", { for: id, id: `${id}-label`, class: "field-label" }, block.label?.text, block.optional && h("span", { class: "hint" }, ` ${t("optional")}`)),
+      controlElement(block.element, block, scope, { id, labelledBy: `${id}-label`, describedBy: error || block.hint ? `${id}-note` : undefined, invalid: Boolean(error) }),
       error
         ? h("p", { class: "field-error", id: `${id}-note`, role: "alert" }, icon("warning"), error)
         : block.hint && text(block.hint, "p", "hint"),

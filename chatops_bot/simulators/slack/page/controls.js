@@ -4,13 +4,14 @@
 import { h, icon } from "./dom.js";
 import { t } from "./words.js";
 
-/** `extra`: { id, describedBy, invalid } when the element is the field of an input block. */
+/** `extra`: { id, labelledBy, describedBy, invalid } when the element is the field of an input block. */
 export function element(part, block, scope, extra = {}) {
   const draw = ELEMENTS[part.type];
   const state = scope.controls.get(`${scope.ts}/${block.block_id}/${part.action_id}`) ?? {};
   if (!draw) return h("span", { class: "unsupported" }, t("unsupported", part.type));
   const common = {
     id: extra.id,
+    "aria-labelledby": extra.labelledBy,
     "aria-describedby": extra.describedBy,
     "aria-invalid": extra.invalid ? "true" : undefined,
     "data-block": block.block_id,
@@ -57,11 +58,11 @@ const ELEMENTS = {
     const chosen = new Set((part.initial_options ?? []).map((option) => option.value));
     const options = part.options ?? (part.option_groups ?? []).flatMap((group) => group.options);
     const label = part.placeholder?.text ?? t("selectMany");
-    const { id, disabled, ...data } = common;
+    const { id, disabled, "aria-labelledby": labelledBy, ...data } = common;
     return h(
       "details",
       { class: "multi", ...data, "data-label": label },
-      h("summary", { id, class: "multi-summary", "aria-label": id ? undefined : label }, h("span", { class: "multi-value" }, chosen.size ? names(options, chosen) : label), icon("down")),
+      h("summary", { id, class: "multi-summary", "aria-label": id ? undefined : label, "aria-labelledby": labelledBy && `${labelledBy} ${id}` }, h("span", { class: "multi-value" }, chosen.size ? names(options, chosen) : label), icon("down")),
       h("div", { class: "multi-options", role: "group", "aria-label": label }, choices("checkbox", options, chosen, key, disabled)),
     );
   },

@@ -6,7 +6,7 @@ import { h, iconButton, morphChildren } from "./dom.js";
 import { settle } from "./message.js";
 import { t } from "./words.js";
 
-/** Asks by a block's `confirm` object (null asks plainly); resolves to whether the person agreed. */
+/** Asks by a block's `confirm` object; resolves to whether the person agreed. */
 export function confirmDialog(confirm) {
   const deny = h("button", { type: "button", class: "button default", value: "deny" }, confirm.deny?.text ?? t("cancel"));
   const accept = h("button", { type: "button", class: `button ${confirm.style === "danger" ? "danger solid" : "primary"}`, value: "confirm" }, confirm.confirm?.text ?? t("confirm"));

@@ -157,6 +157,7 @@ export class Pane {
       rows.push(row(message.ts, deps, () => renderMessage(message, this.store, { channel: this.channel, inThread: Boolean(this.thread), grouped })));
       before = message;
     }
+    if (this.thread && messages.length === 1) rows.push(row("no-replies", [], () => h("p", { class: "quiet" }, t("noReplies"))));
     return rows;
   }
 
@@ -194,7 +195,7 @@ export class Pane {
     return h(
       "div",
       { class: "beginning" },
-      h("h2", {}, t("startOf", direct ? `${bot} ↔ ${this.store.me.name}` : `#${name}`)),
+      h("h2", {}, direct ? t("startOfDirect", bot) : t("startOf", `#${name}`)),
       h("p", {}, t(direct ? "directHint" : "startHint", bot)),
     );
   }

@@ -22,7 +22,7 @@ export class Store {
     this.bot = null;
     this.botOnline = true;
     this.connected = true;
-    /** channel id or `channel/thread` → { messages, hasMore, loaded, failed } */
+    /** channel id or `channel/thread` → { messages, hasMore, loaded, failed, touched }; `touched`: a live event concerned it */
     this.lists = new Map();
     /** `channel/thread` → what the bot says it is doing */
     this.statuses = new Map();
@@ -49,8 +49,7 @@ export class Store {
     this.channels = state.channels;
     this.bot = { id: state.bot_user_id, ...state.users[state.bot_user_id] };
     this.botOnline = state.bot_online;
-    this.me = typeof state.me === "object" ? state.me : (this.people[state.me] ?? Object.values(this.people).find((p) => p.id === state.me));
-    for (const [key, person] of Object.entries(this.people)) if (person.id === this.me?.id) this.me = { key, ...person };
+    this.me = { key: state.me, ...this.people[state.me] };
     this.changed();
   }
 
@@ -74,7 +73,7 @@ export class Store {
   }
 
   list(key) {
-    if (!this.lists.has(key)) this.lists.set(key, { messages: [], hasMore: false, loaded: false, failed: false });
+    if (!this.lists.has(key)) this.lists.set(key, { messages: [], hasMore: false, loaded: false, failed: false, touched: false });
     return this.lists.get(key);
   }
 
@@ -113,14 +112,8 @@ export class Store {
   _message({ channel, message }) {
     const root = isReply(message) ? message.thread_ts : undefined;
     const isNew = !this.#known(channel, message);
-    if (root) {
-      const thread = this.lists.get(threadKey(channel, root));
-      if (thread?.loaded) thread.messages = merged(thread.messages, [message]);
-      if (isNew) this.#countReply(channel, root, message);
-    } else {
-      const list = this.lists.get(channel);
-      if (list?.loaded) list.messages = merged(list.messages, [message]);
-    }
+    const list = this.#touched(root ? threadKey(channel, root) : channel);
+    if (list?.loaded) list.messages = merged(list.messages, [message]);
     if (root && message.user === this.bot?.id) this.statuses.delete(threadKey(channel, root));
     return isNew ? message : undefined;
   }
@@ -131,18 +124,16 @@ export class Store {
 
   _changed({ channel, message }) {
     for (const key of [channel, threadKey(channel, message.thread_ts ?? message.ts)]) {
-      const list = this.lists.get(key);
+      const list = this.#touched(key);
       const index = list?.messages.findIndex((known) => known.ts === message.ts) ?? -1;
-      if (index >= 0) list.messages = list.messages.with(index, { ...keptOf(list.messages[index]), ...message });
+      if (index >= 0) list.messages = list.messages.with(index, message);
     }
     for (const key of this.controls.keys()) if (key.startsWith(`${message.ts}/`)) this.controls.delete(key);
   }
 
-  _deleted(event) {
-    const ts = event.ts ?? event.deleted_ts ?? event.message?.ts;
+  _deleted({ ts }) {
     for (const list of this.lists.values()) {
-      const gone = list.messages.find((message) => message.ts === ts);
-      if (!gone) continue;
+      list.touched = true;
       list.messages = list.messages.filter((message) => message.ts !== ts);
     }
   }
@@ -160,8 +151,8 @@ export class Store {
     else this.statuses.delete(threadKey(channel, thread_ts));
   }
 
-  _presence({ bot_online, online }) {
-    this.botOnline = Boolean(bot_online ?? online);
+  _presence({ bot_online }) {
+    this.botOnline = bot_online;
   }
 
   _read({ channel }) {
@@ -169,26 +160,15 @@ export class Store {
     if (known) Object.assign(known, { unread: 0, mentions: 0 });
   }
 
+  #touched(key) {
+    const list = this.lists.get(key);
+    if (list) list.touched = true;
+    return list;
+  }
+
   #known(channel, message) {
     const keys = [channel, threadKey(channel, message.thread_ts ?? message.ts)];
     return keys.some((key) => this.lists.get(key)?.messages.some((known) => known.ts === message.ts));
-  }
-
-  #countReply(channel, root, reply) {
-    if (reply.ephemeral) return;
-    for (const key of [channel, threadKey(channel, root)]) {
-      const list = this.lists.get(key);
-      const index = list?.messages.findIndex((message) => message.ts === root) ?? -1;
-      if (index < 0) continue;
-      const message = list.messages[index];
-      if (message.latest_reply && Number(message.latest_reply) >= Number(reply.ts)) continue;
-      list.messages = list.messages.with(index, {
-        ...message,
-        reply_count: (message.reply_count ?? 0) + 1,
-        reply_users: [...new Set([...(message.reply_users ?? []), reply.user])],
-        latest_reply: reply.ts,
-      });
-    }
   }
 
   countUnread(channel, message) {
@@ -200,12 +180,6 @@ export class Store {
     this.changed();
   }
 }
-
-/** A live edit may leave out what only the list view knows. */
-const keptOf = ({ reply_count, reply_users, latest_reply, ephemeral }) => {
-  const kept = { reply_count, reply_users, latest_reply, ephemeral };
-  return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
-};
 
 function merged(known, incoming) {
   const messages = new Map(known.map((message) => [message.ts, message]));
