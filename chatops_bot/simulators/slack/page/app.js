@@ -205,7 +205,9 @@ async function markRead(pane) {
   const known = store.channel(channel);
   const posted = store.list(pane.key).messages.filter((message) => !message.ephemeral);
   if (!known || !posted.length || (thread && !known.mentions)) return;
-  const newest = posted.flatMap(({ ts, latest_reply }) => [ts, latest_reply ?? ts]).reduce((a, b) => (Number(a) > Number(b) ? a : b));
+  const newest = posted
+    .flatMap(({ ts, latest_reply }) => [ts, latest_reply ?? ts])
+    .reduce((a, b) => (Number(a) > Number(b) ? a : b));
   if (Number(lastRead.get(channel) ?? 0) >= Number(newest) && !known.unread && !known.mentions) return;
   lastRead.set(channel, newest);
   Object.assign(known, { unread: 0, mentions: 0 });
@@ -293,7 +295,8 @@ document.addEventListener("click", (event) => {
   if (button) ACTIONS[button.dataset.do](button);
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !event.isComposing && place.thread && !document.querySelector("dialog[open]")) go(place.channel);
+  if (event.key === "Escape" && !event.isComposing && place.thread && !document.querySelector("dialog[open]"))
+    go(place.channel);
 });
 document.addEventListener("visibilitychange", () => looking() && (markRead(channelPane), markRead(threadPane)));
 addEventListener("hashchange", () => store.me && route());

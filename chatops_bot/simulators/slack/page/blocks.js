@@ -33,7 +33,12 @@ const BLOCKS = {
         "div",
         { class: "section-text" },
         text(block.text, "div", "rich"),
-        block.fields?.length && h("div", { class: "fields" }, block.fields.map((field) => text(field, "div", "rich field"))),
+        block.fields?.length &&
+          h(
+            "div",
+            { class: "fields" },
+            block.fields.map((field) => text(field, "div", "rich field")),
+          ),
       ),
       accessory && h("div", { class: "accessory" }, accessory, failure(block, scope)),
     );
@@ -49,7 +54,9 @@ const BLOCKS = {
 
   context(block) {
     const parts = block.elements.map((part) =>
-      part.type === "image" ? h("span", { class: "context-image", title: part.alt_text }, part.alt_text) : text(part, "span", "rich"),
+      part.type === "image"
+        ? h("span", { class: "context-image", title: part.alt_text }, part.alt_text)
+        : text(part, "span", "rich"),
     );
     return h("div", { class: "block context" }, parts);
   },
@@ -65,9 +72,9 @@ const BLOCKS = {
       { class: "block actions small" },
       block.elements.flatMap((part) =>
         part.type === "feedback_buttons"
-          ? [part.positive_button, part.negative_button].filter(Boolean).map((button) =>
-              controlElement({ ...button, type: "button", action_id: part.action_id }, block, scope),
-            )
+          ? [part.positive_button, part.negative_button]
+              .filter(Boolean)
+              .map((button) => controlElement({ ...button, type: "button", action_id: part.action_id }, block, scope))
           : [controlElement({ type: "button", ...part, text: part.text ?? { text: part.alt_text } }, block, scope)],
       ),
       failure(block, scope),
@@ -80,8 +87,18 @@ const BLOCKS = {
     return h(
       "div",
       { class: `block field-block${error ? " invalid" : ""}` },
-      h("label", { for: id, id: `${id}-label`, class: "field-label" }, block.label?.text, block.optional && h("span", { class: "hint" }, ` ${t("optional")}`)),
-      controlElement(block.element, block, scope, { id, labelledBy: `${id}-label`, describedBy: error || block.hint ? `${id}-note` : undefined, invalid: Boolean(error) }),
+      h(
+        "label",
+        { for: id, id: `${id}-label`, class: "field-label" },
+        block.label?.text,
+        block.optional && h("span", { class: "hint" }, ` ${t("optional")}`),
+      ),
+      controlElement(block.element, block, scope, {
+        id,
+        labelledBy: `${id}-label`,
+        describedBy: error || block.hint ? `${id}-note` : undefined,
+        invalid: Boolean(error),
+      }),
       error
         ? h("p", { class: "field-error", id: `${id}-note`, role: "alert" }, icon("warning"), error)
         : block.hint && text(block.hint, "p", "hint"),
@@ -90,7 +107,11 @@ const BLOCKS = {
 
   image(block) {
     const label = block.title?.text ?? block.alt_text ?? block.image_url;
-    return h("p", { class: "block" }, h("a", { href: block.image_url, target: "_blank", rel: "noopener noreferrer" }, label));
+    return h(
+      "p",
+      { class: "block" },
+      h("a", { href: block.image_url, target: "_blank", rel: "noopener noreferrer" }, label),
+    );
   },
 
   table: (block) => table(block),
@@ -98,12 +119,20 @@ const BLOCKS = {
 
   plan(block, scope) {
     const tasks = block.tasks ?? [];
-    return h("section", { class: "block plan" }, h("p", { class: "plan-title" }, textOf(block.title)), tasks.map((task) => BLOCKS.task_card(task, scope)));
+    return h(
+      "section",
+      { class: "block plan" },
+      h("p", { class: "plan-title" }, textOf(block.title)),
+      tasks.map((task) => BLOCKS.task_card(task, scope)),
+    );
   },
 
   task_card(task) {
     const body = [task.details, task.output].filter(Boolean).map((part) => text(part, "div", "rich markdown"));
-    const title = [h("span", { class: `task-state ${task.status}`, role: "img", "aria-label": task.status }), textOf(task.title)];
+    const title = [
+      h("span", { class: `task-state ${task.status}`, role: "img", "aria-label": task.status }),
+      textOf(task.title),
+    ];
     return body.length
       ? h("details", { class: "block task" }, h("summary", {}, title), body)
       : h("div", { class: "block task" }, h("p", { class: "task-title" }, title));
@@ -115,11 +144,24 @@ const textOf = (value) => (typeof value === "string" ? value : (value?.text ?? "
 function table({ rows = [], column_settings: columns = [] }) {
   const [head = [], ...body] = rows;
   const cell = (tag) => (value, column) =>
-    h(tag, { "data-align": columns[column]?.align, class: columns[column]?.is_wrapped ? "wrapped" : undefined, html: value?.html ?? "" });
+    h(tag, {
+      "data-align": columns[column]?.align,
+      class: columns[column]?.is_wrapped ? "wrapped" : undefined,
+      html: value?.html ?? "",
+    });
   return h(
     "div",
     { class: "block rich table-scroll", tabindex: 0, role: "region", "aria-label": "table" },
-    h("table", {}, h("thead", {}, h("tr", {}, head.map(cell("th")))), h("tbody", {}, body.map((row) => h("tr", {}, row.map(cell("td")))))),
+    h(
+      "table",
+      {},
+      h("thead", {}, h("tr", {}, head.map(cell("th")))),
+      h(
+        "tbody",
+        {},
+        body.map((row) => h("tr", {}, row.map(cell("td")))),
+      ),
+    ),
   );
 }
 

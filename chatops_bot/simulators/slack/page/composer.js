@@ -13,11 +13,25 @@ export class Composer {
     this.send = send;
     const id = `completion-${(count += 1)}`;
     this.menu = h("div", { class: "completion", id, role: "listbox", hidden: true });
-    this.field = h("textarea", { rows: 1, class: "composer-field", role: "combobox", "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list", spellcheck: "true" });
+    this.field = h("textarea", {
+      rows: 1,
+      class: "composer-field",
+      role: "combobox",
+      "aria-expanded": "false",
+      "aria-controls": id,
+      "aria-autocomplete": "list",
+      spellcheck: "true",
+    });
     this.error = h("p", { class: "composer-error", role: "alert", hidden: true });
     this.sendButton = iconButton("send", t("send"), { class: "icon-button send", disabled: true });
     this.bar = h("div", { class: "composer-bar" });
-    this.root = h("div", { class: "composer" }, this.menu, h("div", { class: "composer-box" }, this.field, this.bar), this.error);
+    this.root = h(
+      "div",
+      { class: "composer" },
+      this.menu,
+      h("div", { class: "composer-box" }, this.field, this.bar),
+      this.error,
+    );
     this.field.addEventListener("keydown", (event) => this.#key(event));
     this.field.addEventListener("input", () => this.#input());
     this.field.addEventListener("click", () => this.#complete());
@@ -38,7 +52,19 @@ export class Composer {
     code.addEventListener("click", () => this.#wrap());
     this.sendButton.title = t("send");
     this.sendButton.setAttribute("aria-label", t("send"));
-    this.bar.replaceChildren(mention, code, h("span", { class: "composer-hint" }, h("kbd", {}, "Shift"), " + ", h("kbd", {}, "Enter"), ` ${t("newLineHint")}`), this.sendButton);
+    this.bar.replaceChildren(
+      mention,
+      code,
+      h(
+        "span",
+        { class: "composer-hint" },
+        h("kbd", {}, "Shift"),
+        " + ",
+        h("kbd", {}, "Enter"),
+        ` ${t("newLineHint")}`,
+      ),
+      this.sendButton,
+    );
   }
 
   relabel() {
@@ -151,7 +177,13 @@ export class Composer {
     const options = this.matches.map((person, index) =>
       h(
         "div",
-        { role: "option", id: `${this.menu.id}-${index}`, class: "completion-option", "data-index": index, "aria-selected": index === this.index ? "true" : "false" },
+        {
+          role: "option",
+          id: `${this.menu.id}-${index}`,
+          class: "completion-option",
+          "data-index": index,
+          "aria-selected": index === this.index ? "true" : "false",
+        },
         avatar(person, "small"),
         h("b", {}, person.name),
         person.is_bot ? appBadge() : h("span", { class: "hint" }, person.title ?? ""),
@@ -190,7 +222,8 @@ export function mentionable(store) {
 
 function candidates(store, query) {
   const wanted = query.toLowerCase();
-  const begins = ({ name, handle = "" }) => [name, handle, ...name.split(/\s+/)].some((word) => word.toLowerCase().startsWith(wanted));
+  const begins = ({ name, handle = "" }) =>
+    [name, handle, ...name.split(/\s+/)].some((word) => word.toLowerCase().startsWith(wanted));
   return mentionable(store)
     .filter((person) => person.id !== store.me?.id || wanted)
     .filter((person) => begins(person) || (wanted && person.name.toLowerCase().includes(wanted)))
@@ -203,7 +236,8 @@ const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 /** `@Name` and `@handle` outside code become `<@ID>`; the workspace escapes the rest. */
 export function withMentions(text, people) {
   const ids = new Map();
-  for (const { id, name, handle } of people) for (const word of [name, handle]) if (word) ids.set(word.toLowerCase(), id);
+  for (const { id, name, handle } of people)
+    for (const word of [name, handle]) if (word) ids.set(word.toLowerCase(), id);
   const longestFirst = [...ids.keys()].sort((a, b) => b.length - a.length).map(literally);
   if (!longestFirst.length) return text;
   const mention = new RegExp(`(?<![\\w@/.])@(${longestFirst.join("|")})(?![\\w-])`, "giu");

@@ -26,7 +26,8 @@ export function element(part, block, scope, extra = {}) {
 
 const ELEMENTS = {
   button(part, common, { pending }) {
-    const label = part.text?.html === undefined ? h("span", {}, part.text?.text ?? "") : h("span", { html: part.text.html });
+    const label =
+      part.text?.html === undefined ? h("span", {}, part.text?.text ?? "") : h("span", { html: part.text.html });
     const props = {
       ...common,
       class: `button ${part.style ?? "default"}`,
@@ -39,15 +40,26 @@ const ELEMENTS = {
 
   static_select(part, common, { pending }) {
     const chosen = part.initial_option?.value;
-    const option = (one) => h("option", { value: one.value, selected: one.value === chosen }, one.text?.text ?? one.value);
-    const groups = part.option_groups?.map((group) => h("optgroup", { label: group.label?.text }, group.options.map(option)));
+    const option = (one) =>
+      h("option", { value: one.value, selected: one.value === chosen }, one.text?.text ?? one.value);
+    const groups = part.option_groups?.map((group) =>
+      h("optgroup", { label: group.label?.text }, group.options.map(option)),
+    );
     return h(
       "span",
       { class: `select${pending ? " busy" : ""}` },
       h(
         "select",
-        { ...common, "aria-label": common.id ? undefined : (part.placeholder?.text ?? t("select")), "data-initial": chosen ?? "" },
-        h("option", { value: "", selected: chosen === undefined, disabled: true, hidden: true }, part.placeholder?.text ?? t("select")),
+        {
+          ...common,
+          "aria-label": common.id ? undefined : (part.placeholder?.text ?? t("select")),
+          "data-initial": chosen ?? "",
+        },
+        h(
+          "option",
+          { value: "", selected: chosen === undefined, disabled: true, hidden: true },
+          part.placeholder?.text ?? t("select"),
+        ),
         groups ?? (part.options ?? []).map(option),
       ),
       icon("down"),
@@ -62,8 +74,22 @@ const ELEMENTS = {
     return h(
       "details",
       { class: "multi", ...data, "data-label": label },
-      h("summary", { id, class: "multi-summary", "aria-label": id ? undefined : label, "aria-labelledby": labelledBy && `${labelledBy} ${id}` }, h("span", { class: "multi-value" }, chosen.size ? names(options, chosen) : label), icon("down")),
-      h("div", { class: "multi-options", role: "group", "aria-label": label }, choices("checkbox", options, chosen, key, disabled)),
+      h(
+        "summary",
+        {
+          id,
+          class: "multi-summary",
+          "aria-label": id ? undefined : label,
+          "aria-labelledby": labelledBy && `${labelledBy} ${id}`,
+        },
+        h("span", { class: "multi-value" }, chosen.size ? names(options, chosen) : label),
+        icon("down"),
+      ),
+      h(
+        "div",
+        { class: "multi-options", role: "group", "aria-label": label },
+        choices("checkbox", options, chosen, key, disabled),
+      ),
     );
   },
 
@@ -82,21 +108,51 @@ const ELEMENTS = {
       "details",
       { class: "overflow", ...data },
       h("summary", { class: "button default", "aria-label": t("moreActions") }, icon("more")),
-      h("div", { class: "menu" }, part.options.map((option) => h("button", { type: "button", class: "menu-item", "data-option": option.value, "data-key": `${key}-${option.value}` }, option.text?.text))),
+      h(
+        "div",
+        { class: "menu" },
+        part.options.map((option) =>
+          h(
+            "button",
+            { type: "button", class: "menu-item", "data-option": option.value, "data-key": `${key}-${option.value}` },
+            option.text?.text,
+          ),
+        ),
+      ),
     );
   },
 
   plain_text_input(part, common) {
-    const props = { ...common, class: "text-input", placeholder: part.placeholder?.text, maxlength: part.max_length, autocomplete: "off" };
-    return part.multiline ? h("textarea", { ...props, rows: 4 }, part.initial_value ?? "") : h("input", { ...props, type: "text", value: part.initial_value });
+    const props = {
+      ...common,
+      class: "text-input",
+      placeholder: part.placeholder?.text,
+      maxlength: part.max_length,
+      autocomplete: "off",
+    };
+    return part.multiline
+      ? h("textarea", { ...props, rows: 4 }, part.initial_value ?? "")
+      : h("input", { ...props, type: "text", value: part.initial_value });
   },
 
   number_input: (part, common) =>
-    h("input", { ...common, class: "text-input", type: "number", step: part.is_decimal_allowed ? "any" : 1, min: part.min_value, max: part.max_value, value: part.initial_value }),
-  email_text_input: (part, common) => h("input", { ...common, class: "text-input", type: "email", value: part.initial_value }),
-  url_text_input: (part, common) => h("input", { ...common, class: "text-input", type: "url", value: part.initial_value }),
-  datepicker: (part, common) => h("input", { ...common, class: "text-input short", type: "date", value: part.initial_date }),
-  timepicker: (part, common) => h("input", { ...common, class: "text-input short", type: "time", value: part.initial_time }),
+    h("input", {
+      ...common,
+      class: "text-input",
+      type: "number",
+      step: part.is_decimal_allowed ? "any" : 1,
+      min: part.min_value,
+      max: part.max_value,
+      value: part.initial_value,
+    }),
+  email_text_input: (part, common) =>
+    h("input", { ...common, class: "text-input", type: "email", value: part.initial_value }),
+  url_text_input: (part, common) =>
+    h("input", { ...common, class: "text-input", type: "url", value: part.initial_value }),
+  datepicker: (part, common) =>
+    h("input", { ...common, class: "text-input short", type: "date", value: part.initial_date }),
+  timepicker: (part, common) =>
+    h("input", { ...common, class: "text-input short", type: "time", value: part.initial_time }),
 };
 
 const names = (options, chosen) =>
@@ -118,7 +174,11 @@ function choices(type, options, chosen, key, disabled) {
 
 function choiceGroup(type, part, common, chosen, key) {
   const { id, disabled, ...data } = common;
-  return h("div", { class: "choices", id, role: type === "radio" ? "radiogroup" : "group", ...data }, choices(type, part.options, chosen, key, disabled));
+  return h(
+    "div",
+    { class: "choices", id, role: type === "radio" ? "radiogroup" : "group", ...data },
+    choices(type, part.options, chosen, key, disabled),
+  );
 }
 
 /** What a control holds: an option's value, a list of them, a text, or null. */
@@ -150,6 +210,8 @@ export function valuesIn(root) {
 
 /** The chosen names in the closed box of a multi select. */
 export function refreshSummary(details) {
-  const chosen = [...details.querySelectorAll("input:checked")].map((input) => input.closest("label").querySelector("span").firstChild.data);
+  const chosen = [...details.querySelectorAll("input:checked")].map(
+    (input) => input.closest("label").querySelector("span").firstChild.data,
+  );
   details.querySelector(".multi-value").textContent = chosen.join(", ") || details.dataset.label;
 }

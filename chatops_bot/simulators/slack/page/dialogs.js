@@ -8,12 +8,30 @@ import { t } from "./words.js";
 
 /** Asks by a block's `confirm` object; resolves to whether the person agreed. */
 export function confirmDialog(confirm) {
-  const deny = h("button", { type: "button", class: "button default", value: "deny" }, confirm.deny?.text ?? t("cancel"));
-  const accept = h("button", { type: "button", class: `button ${confirm.style === "danger" ? "danger solid" : "primary"}`, value: "confirm" }, confirm.confirm?.text ?? t("confirm"));
+  const deny = h(
+    "button",
+    { type: "button", class: "button default", value: "deny" },
+    confirm.deny?.text ?? t("cancel"),
+  );
+  const accept = h(
+    "button",
+    { type: "button", class: `button ${confirm.style === "danger" ? "danger solid" : "primary"}`, value: "confirm" },
+    confirm.confirm?.text ?? t("confirm"),
+  );
   const dialog = h(
     "dialog",
-    { class: "dialog confirm", role: "alertdialog", "aria-labelledby": "confirm-title", "aria-describedby": "confirm-text" },
-    h("header", { class: "dialog-header" }, h("h2", { id: "confirm-title" }, confirm.title?.text ?? t("sureTitle")), iconButton("close", t("close"), { value: "deny" })),
+    {
+      class: "dialog confirm",
+      role: "alertdialog",
+      "aria-labelledby": "confirm-title",
+      "aria-describedby": "confirm-text",
+    },
+    h(
+      "header",
+      { class: "dialog-header" },
+      h("h2", { id: "confirm-title" }, confirm.title?.text ?? t("sureTitle")),
+      iconButton("close", t("close"), { value: "deny" }),
+    ),
     h("div", { class: "dialog-body", id: "confirm-text" }, text(confirm.text, "div", "rich")),
     h("footer", { class: "dialog-footer" }, deny, accept),
   );
@@ -62,7 +80,10 @@ export class ViewDialog {
       event.preventDefault();
       this.needs.close(this.view);
     });
-    this.root.addEventListener("click", (event) => event.target.closest("[data-view-do=close]") && this.needs.close(this.view));
+    this.root.addEventListener(
+      "click",
+      (event) => event.target.closest("[data-view-do=close]") && this.needs.close(this.view),
+    );
   }
 
   /** Shows a view, or takes the modal away (null). The same view again keeps what was typed. */

@@ -22,8 +22,10 @@ export function h(tag, props = {}, ...children) {
 }
 
 const ICONS = {
+  bot: "M6 8.5A2.5 2.5 0 0 1 8.5 6h3A2.5 2.5 0 0 1 14 8.5v3a2.5 2.5 0 0 1-2.5 2.5h-3A2.5 2.5 0 0 1 6 11.5ZM10 6V3.5M8.6 9.7v.6M11.4 9.7v.6M4 9.5v1.5M16 9.5v1.5",
   hash: "M8 3 6.5 17M14 3l-1.5 14M3.5 7.5h14M2.5 12.5h14",
-  reply: "M4 3.5h12A1.5 1.5 0 0 1 17.5 5v7.5A1.5 1.5 0 0 1 16 14H9l-4 3.5V14H4a1.5 1.5 0 0 1-1.5-1.5V5A1.5 1.5 0 0 1 4 3.5ZM6.5 7.5h7M6.5 10.5h4.5",
+  reply:
+    "M4 3.5h12A1.5 1.5 0 0 1 17.5 5v7.5A1.5 1.5 0 0 1 16 14H9l-4 3.5V14H4a1.5 1.5 0 0 1-1.5-1.5V5A1.5 1.5 0 0 1 4 3.5ZM6.5 7.5h7M6.5 10.5h4.5",
   close: "M5 5l10 10M15 5 5 15",
   back: "M12 4.5 6.5 10l5.5 5.5",
   down: "M5.5 8l4.5 4.5L14.5 8",
@@ -36,8 +38,6 @@ const ICONS = {
   eye: "M2.5 10S5 4.5 10 4.5 17.5 10 17.5 10 15 15.5 10 15.5 2.5 10 2.5 10Zm10 0a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0Z",
   warning: "M10 3 2.5 16.5h15L10 3Zm0 5v4m0 2.2v.1",
   more: "M5 10h.01M10 10h.01M15 10h.01",
-  sun: "M13 10a3 3 0 1 1-6 0 3 3 0 0 1 6 0ZM10 2.5v1.5M10 16v1.5M2.5 10H4M16 10h1.5M4.7 4.7l1 1M14.3 14.3l1 1M4.7 15.3l1-1M14.3 5.7l1-1",
-  thread: "M4.5 4v6.5a3 3 0 0 0 3 3H16M12.5 10l3.5 3.5-3.5 3.5",
 };
 
 /** A 20-unit line icon, hidden from screen readers (its button carries the name). */
@@ -67,7 +67,8 @@ export function morph(shown, wanted) {
 
 function syncAttributes(shown, wanted) {
   for (const { name } of [...shown.attributes]) {
-    if (!wanted.hasAttribute(name) && !(shown.tagName === "DETAILS" && READERS_OWN.has(name))) shown.removeAttribute(name);
+    if (!wanted.hasAttribute(name) && !(shown.tagName === "DETAILS" && READERS_OWN.has(name)))
+      shown.removeAttribute(name);
   }
   for (const { name, value } of wanted.attributes) {
     if (shown.getAttribute(name) === value) continue;

@@ -23,7 +23,9 @@ export function dayLabel(ts) {
 }
 
 export function when(ts) {
-  const day = sameDay(ts, Date.now() / 1000) ? t("today").toLowerCase() : show(dateOf(ts), { month: "short", day: "numeric" });
+  const day = sameDay(ts, Date.now() / 1000)
+    ? t("today").toLowerCase()
+    : show(dateOf(ts), { month: "short", day: "numeric" });
   return language === "zh" ? `${day} ${clock(ts)}` : `${day} at ${clock(ts)}`;
 }
 
@@ -54,7 +56,12 @@ export function localDate(iso, pattern) {
 
 function relative(date) {
   const seconds = Math.round((date - Date.now()) / 1000);
-  const [unit, size] = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]].find(([, n]) => Math.abs(seconds) >= n) ?? ["second", 1];
+  const [unit, size] = [
+    ["day", 86400],
+    ["hour", 3600],
+    ["minute", 60],
+    ["second", 1],
+  ].find(([, n]) => Math.abs(seconds) >= n) ?? ["second", 1];
   return new Intl.RelativeTimeFormat(locale(), { numeric: "auto" }).format(Math.trunc(seconds / size), unit);
 }
 

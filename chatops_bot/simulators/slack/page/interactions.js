@@ -5,7 +5,14 @@ import { refreshSummary, valueOf, valuesIn } from "./controls.js";
 import { confirmDialog } from "./dialogs.js";
 import { t } from "./words.js";
 
-const SILENT = new Set(["app_not_responding", "not_responding", "timeout", "unreachable", "app_offline", "no_connection"]);
+const SILENT = new Set([
+  "app_not_responding",
+  "not_responding",
+  "timeout",
+  "unreachable",
+  "app_offline",
+  "no_connection",
+]);
 
 export const explain = (error, message) => (SILENT.has(error) ? t("notResponding") : t("failed", message ?? error));
 
@@ -26,7 +33,8 @@ export function listen(needs) {
     const control = event.target.closest("[data-action]");
     if (!control) return;
     if (control.matches(".multi")) refreshSummary(control);
-    else if (control.matches("select, .choices") && dispatches(needs, control)) use(needs, control, valueOf(control, control.dataset.kind));
+    else if (control.matches("select, .choices") && dispatches(needs, control))
+      use(needs, control, valueOf(control, control.dataset.kind));
   });
   // Choosing several is one use, which ends when the list is closed.
   document.addEventListener(
@@ -36,7 +44,12 @@ export function listen(needs) {
       if (!control.matches?.("details.multi[data-action]")) return;
       const value = valueOf(control, control.dataset.kind);
       if (control.open) control.valueBefore = value.join("\n");
-      else if (control.valueBefore !== undefined && control.valueBefore !== value.join("\n") && dispatches(needs, control)) use(needs, control, value);
+      else if (
+        control.valueBefore !== undefined &&
+        control.valueBefore !== value.join("\n") &&
+        dispatches(needs, control)
+      )
+        use(needs, control, value);
     },
     true,
   );
@@ -45,14 +58,18 @@ export function listen(needs) {
       if (!details.contains(event.target)) details.open = false;
     }
   });
-  document.addEventListener("keydown", (event) => {
-    const details = event.key === "Escape" && event.target.closest?.("details[open].multi, details[open].overflow");
-    if (!details) return;
-    details.open = false;
-    details.querySelector("summary").focus();
-    event.preventDefault();
-    event.stopPropagation();
-  }, true);
+  document.addEventListener(
+    "keydown",
+    (event) => {
+      const details = event.key === "Escape" && event.target.closest?.("details[open].multi, details[open].overflow");
+      if (!details) return;
+      details.open = false;
+      details.querySelector("summary").focus();
+      event.preventDefault();
+      event.stopPropagation();
+    },
+    true,
+  );
 }
 
 function owner(needs, control) {
@@ -64,7 +81,10 @@ function owner(needs, control) {
 }
 
 function find(surface, { block, action }) {
-  const blocks = [...(surface?.blocks ?? []), ...(surface?.attachments ?? []).flatMap((attachment) => attachment.blocks ?? [])];
+  const blocks = [
+    ...(surface?.blocks ?? []),
+    ...(surface?.attachments ?? []).flatMap((attachment) => attachment.blocks ?? []),
+  ];
   const home = blocks.find((candidate) => candidate.block_id === block);
   const parts = [...(home?.elements ?? []), home?.accessory, home?.element].filter(Boolean);
   return { home, part: parts.find((part) => part.action_id === action) };
@@ -96,13 +116,18 @@ async function use(needs, control, selected) {
     // A button beside fields sends what they hold along with it.
     await (part.type === "button" && where.ts && Object.keys(values).length
       ? needs.workspace().submit({ ...use, values })
-      : needs.workspace().click({ ...use, block_id: block, value: part.type === "button" ? part.value : undefined, selected }));
+      : needs
+          .workspace()
+          .click({ ...use, block_id: block, value: part.type === "button" ? part.value : undefined, selected }));
   } catch (failure) {
     error = explain(failure.message, failure.sentence);
   }
   store.setControl(key, error ? { error } : undefined);
   // A disabled control loses the focus; people on the keyboard get it back where they were.
-  if (hadFocus) queueMicrotask(() => control.isConnected && document.activeElement === document.body && control.focus({ preventScroll: true }));
+  if (hadFocus)
+    queueMicrotask(
+      () => control.isConnected && document.activeElement === document.body && control.focus({ preventScroll: true }),
+    );
 }
 
 function putBack(control, part) {

@@ -20,12 +20,24 @@ export function renderMessage(message, store, place) {
       "aria-label": `${author.name}, ${clock(message.ts)}`,
     },
     message.ephemeral && h("p", { class: "only-you" }, icon("eye"), t("onlyYou")),
-    grouped ? h("time", { class: "gutter-time", datetime: message.ts, title: fullTime(message.ts) }, shortClock(message.ts)) : avatar(author),
+    grouped
+      ? h("time", { class: "gutter-time", datetime: message.ts, title: fullTime(message.ts) }, shortClock(message.ts))
+      : avatar(author),
     h(
       "div",
       { class: "message-main" },
       !grouped && byline(message, author),
-      h("div", { class: "message-body" }, body(message, store), message.edited && h("span", { class: "edited", title: message.edited.ts ? fullTime(message.edited.ts) : undefined }, ` ${t("edited")}`)),
+      h(
+        "div",
+        { class: "message-body" },
+        body(message, store),
+        message.edited &&
+          h(
+            "span",
+            { class: "edited", title: message.edited.ts ? fullTime(message.edited.ts) : undefined },
+            ` ${t("edited")}`,
+          ),
+      ),
       reactions(message, store),
       !place.inThread && replyLink(message, store),
       !place.inThread && status(store.statuses.get(threadKey(place.channel, message.ts)), store),
@@ -47,18 +59,44 @@ function byline(message, author) {
 
 function body(message, store) {
   const scope = { ts: message.ts, controls: store.controls };
-  const blocks = message.blocks?.length ? renderBlocks(message.blocks, scope) : h("div", { class: "rich text", html: message.html ?? "" });
+  const blocks = message.blocks?.length
+    ? renderBlocks(message.blocks, scope)
+    : h("div", { class: "rich text", html: message.html ?? "" });
   const attachments = (message.attachments ?? []).map((attachment, index) =>
     h(
       "div",
-      { class: "attachment", color: /^#?[0-9a-f]{3,8}$/i.test(attachment.color ?? "") ? `#${attachment.color.replace("#", "")}` : undefined, "data-key": `attachment-${index}` },
+      {
+        class: "attachment",
+        color: /^#?[0-9a-f]{3,8}$/i.test(attachment.color ?? "") ? `#${attachment.color.replace("#", "")}` : undefined,
+        "data-key": `attachment-${index}`,
+      },
       attachment.title && h("strong", {}, attachment.title),
-      attachment.blocks ? renderBlocks(attachment.blocks, scope) : attachment.html && h("div", { class: "rich", html: attachment.html }),
-      attachment.fields?.length && h("div", { class: "fields" }, attachment.fields.map((field) => h("div", { class: "field" }, h("strong", {}, field.title), h("br"), field.value))),
+      attachment.blocks
+        ? renderBlocks(attachment.blocks, scope)
+        : attachment.html && h("div", { class: "rich", html: attachment.html }),
+      attachment.fields?.length &&
+        h(
+          "div",
+          { class: "fields" },
+          attachment.fields.map((field) =>
+            h("div", { class: "field" }, h("strong", {}, field.title), h("br"), field.value),
+          ),
+        ),
     ),
   );
   const files = (message.files ?? []).map((file) =>
-    h("a", { class: "file", href: file.url_private ?? file.permalink, target: "_blank", rel: "noopener noreferrer", "data-key": `file-${file.id}` }, icon("copy"), h("span", {}, file.title ?? file.name)),
+    h(
+      "a",
+      {
+        class: "file",
+        href: file.url_private ?? file.permalink,
+        target: "_blank",
+        rel: "noopener noreferrer",
+        "data-key": `file-${file.id}`,
+      },
+      icon("copy"),
+      h("span", {}, file.title ?? file.name),
+    ),
   );
   return [blocks, attachments, files];
 }
@@ -72,7 +110,12 @@ function reactions(message, store) {
       const users = reaction.users ?? [];
       const names = users.map((id) => store.users[id]?.name ?? id).join(", ");
       const mine = users.includes(store.me?.id) ? " mine" : "";
-      return h("span", { class: `reaction${mine}`, title: `${names} :${reaction.name}:`, "data-key": reaction.name }, reaction.emoji, h("b", {}, String(reaction.count ?? users.length)));
+      return h(
+        "span",
+        { class: `reaction${mine}`, title: `${names} :${reaction.name}:`, "data-key": reaction.name },
+        reaction.emoji,
+        h("b", {}, String(reaction.count ?? users.length)),
+      );
     }),
   );
 }
@@ -93,7 +136,12 @@ function replyLink(message, store) {
 
 export function status(text, store) {
   if (!text) return null;
-  return h("p", { class: "status", "data-key": "status" }, h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")), h("span", {}, h("b", {}, store.bot?.name), ` ${text}`));
+  return h(
+    "p",
+    { class: "status", "data-key": "status" },
+    h("span", { class: "dots", "aria-hidden": "true" }, h("i"), h("i"), h("i")),
+    h("span", {}, h("b", {}, store.bot?.name), ` ${text}`),
+  );
 }
 
 function toolbar(message, { inThread }) {
@@ -108,7 +156,8 @@ function toolbar(message, { inThread }) {
 
 /** What only this reader's page knows: mentions of them, their time zone, copy buttons beside code. */
 export function settle(root, store) {
-  for (const mention of root.querySelectorAll(".mention[data-user]")) if (mention.dataset.user === store.me?.id) mention.classList.add("mine");
+  for (const mention of root.querySelectorAll(".mention[data-user]"))
+    if (mention.dataset.user === store.me?.id) mention.classList.add("mine");
   for (const time of root.querySelectorAll("time[data-format]")) {
     time.title = fullTime(Date.parse(time.getAttribute("datetime")) / 1000);
     const local = localDate(time.getAttribute("datetime"), time.dataset.format);

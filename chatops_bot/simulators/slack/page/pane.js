@@ -14,7 +14,7 @@ const GROUP_SECONDS = 300;
 const NEAR_BOTTOM = 40; // pixels; less than a line and a half away still counts as reading the end
 
 export class Pane {
-  /** `needs`: { load(pane, before), retry(pane), seen(pane) } */
+  /** `needs`: { load(pane): older messages, retry(pane), seen(pane) } */
   constructor(root, store, composer, needs) {
     this.root = root;
     this.store = store;
@@ -28,7 +28,12 @@ export class Pane {
     this.scroller = h("div", { class: "scroller", tabindex: -1 }, h("div", { class: "spring" }), this.list);
     this.pill = h("button", { type: "button", class: "pill", hidden: true });
     this.status = h("div", { class: "status-line", "aria-live": "polite" });
-    root.replaceChildren(this.header, h("div", { class: "scroll-frame" }, this.scroller, this.pill), this.status, composer.root);
+    root.replaceChildren(
+      this.header,
+      h("div", { class: "scroll-frame" }, this.scroller, this.pill),
+      this.status,
+      composer.root,
+    );
     this.scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
     this.pill.addEventListener("click", () => this.toBottom());
     new ResizeObserver(() => this.following && this.#jump()).observe(this.list);
@@ -48,6 +53,7 @@ export class Pane {
     this.list.replaceChildren();
     this.following = true;
     this.newCount = 0;
+    this.#drawPill();
     if (channel) this.composer.open(this.key);
   }
 
@@ -93,7 +99,10 @@ export class Pane {
     if (!channel) return;
     const name = this.store.title(channel);
     this.root.setAttribute("aria-label", this.thread ? t("thread") : name);
-    morphChildren(this.header, h("header", {}, this.thread ? this.#threadHeader(channel, name) : this.#channelHeader(channel, name)));
+    morphChildren(
+      this.header,
+      h("header", {}, this.thread ? this.#threadHeader(channel, name) : this.#channelHeader(channel, name)),
+    );
     this.list.setAttribute("aria-label", this.thread ? t("thread") : name);
     this.composer.describe(this.thread ? t("reply") : t("messageTo", channel.kind === "im" ? name : `#${name}`));
     const anchor = this.following ? null : this.#anchor();
@@ -117,13 +126,19 @@ export class Pane {
     return [
       iconButton("back", t("backToChannels"), { class: "icon-button phone-only", "data-do": "to-channels" }),
       h("h1", { class: "pane-title" }, direct ? this.#presence() : icon("hash"), name),
-      direct ? h("span", { class: "topic" }, this.store.botOnline ? t("online") : t("offline")) : channel.topic && h("span", { class: "topic", title: channel.topic }, channel.topic),
+      direct
+        ? h("span", { class: "topic" }, this.store.botOnline ? t("online") : t("offline"))
+        : channel.topic && h("span", { class: "topic", title: channel.topic }, channel.topic),
     ];
   }
 
   #presence() {
     const online = this.store.botOnline;
-    return h("span", { class: `presence ${online ? "on" : "off"}`, role: "img", "aria-label": online ? t("online") : t("offline") });
+    return h("span", {
+      class: `presence ${online ? "on" : "off"}`,
+      role: "img",
+      "aria-label": online ? t("online") : t("offline"),
+    });
   }
 
   #threadHeader(channel, name) {
@@ -140,25 +155,30 @@ export class Pane {
     const { messages, hasMore, loaded, failed } = this.store.list(this.key);
     if (failed) return [row("failed", [], () => this.#failed())];
     if (!loaded) return [row("loading", [], () => h("p", { class: "quiet" }, t("loading")))];
-    const rows = [];
-    if (hasMore) rows.push(row("older", [], () => h("p", { class: "quiet" }, t("loading"))));
-    else if (!this.thread) rows.push(row("beginning", [name], () => this.#beginning(channel, name)));
-    const unreadFrom = this.thread ? undefined : this.store.unreadFrom.get(this.channel);
-    let before;
-    for (const message of messages) {
-      const newDay = !before || !sameDay(before.ts, message.ts);
-      if (newDay && !this.thread) rows.push(row(`day-${dateOf(message.ts).toDateString()}`, [dayLabel(message.ts)], () => divider(dayLabel(message.ts), "day")));
-      const firstUnread = message.ts === unreadFrom;
-      if (firstUnread) rows.push(row("unread", [], () => divider(t("newLine"), "unread")));
-      const afterRoot = this.thread && before?.ts === this.thread;
-      if (afterRoot) rows.push(row("replies", [messages.length], () => divider(t("replies", messages.length - 1), "replies")));
-      const grouped = !newDay && !firstUnread && !afterRoot && follows(message, before);
-      const deps = [message, grouped, this.store.statuses.get(threadKey(this.channel, message.ts)), this.#controlsOf(message)];
-      rows.push(row(message.ts, deps, () => renderMessage(message, this.store, { channel: this.channel, inThread: Boolean(this.thread), grouped })));
-      before = message;
-    }
-    if (this.thread && messages.length === 1) rows.push(row("no-replies", [], () => h("p", { class: "quiet" }, t("noReplies"))));
+    const rows = messages.flatMap((message, index) => this.#rowsOf(message, messages[index - 1], messages.length));
+    if (hasMore) rows.unshift(row("older", [], () => h("p", { class: "quiet" }, t("loading"))));
+    else if (!this.thread) rows.unshift(row("beginning", [name], () => this.#beginning(channel, name)));
+    if (this.thread && messages.length === 1)
+      rows.push(row("no-replies", [], () => h("p", { class: "quiet" }, t("noReplies"))));
     return rows;
+  }
+
+  /** A message and the dividers that stand above it. */
+  #rowsOf(message, before, count) {
+    const { store, channel } = this;
+    const inThread = Boolean(this.thread);
+    const dividers = [];
+    const day = dayLabel(message.ts);
+    const newDay = !before || !sameDay(before.ts, message.ts);
+    if (newDay && !inThread)
+      dividers.push(row(`day-${dateOf(message.ts).toDateString()}`, [day], () => divider(day, "day")));
+    if (!inThread && message.ts === store.unreadFrom.get(channel))
+      dividers.push(row("unread", [], () => divider(t("newLine"), "unread")));
+    if (inThread && before?.ts === this.thread)
+      dividers.push(row("replies", [count], () => divider(t("replies", count - 1), "replies")));
+    const grouped = dividers.length === 0 && !newDay && follows(message, before);
+    const deps = [message, grouped, store.statuses.get(threadKey(channel, message.ts)), this.#controlsOf(message)];
+    return [...dividers, row(message.ts, deps, () => renderMessage(message, store, { channel, inThread, grouped }))];
   }
 
   #controlsOf({ ts }) {
@@ -216,11 +236,20 @@ export class Pane {
 
 const row = (key, deps, draw) => ({ key, deps, draw });
 
-const divider = (label, kind) => h("div", { class: `divider-row ${kind}`, role: "separator", "aria-label": label }, h("i", { class: "line" }), h("span", {}, label));
+const divider = (label, kind) =>
+  h(
+    "div",
+    { class: `divider-row ${kind}`, role: "separator", "aria-label": label },
+    h("i", { class: "line" }),
+    h("span", {}, label),
+  );
 
 function follows(message, before) {
   return (
-    before && !before.ephemeral && (message.user ?? message.bot_id) === (before.user ?? before.bot_id) &&
-    message.username === before.username && Number(message.ts) - Number(before.ts) < GROUP_SECONDS
+    before &&
+    !before.ephemeral &&
+    (message.user ?? message.bot_id) === (before.user ?? before.bot_id) &&
+    message.username === before.username &&
+    Number(message.ts) - Number(before.ts) < GROUP_SECONDS
   );
 }

@@ -19,7 +19,8 @@ export class Sidebar {
     this.menu.addEventListener("keydown", (event) => this.#menuKey(event));
     this.menu.addEventListener("click", (event) => this.#chosen(event));
     document.addEventListener("pointerdown", (event) => {
-      if (!this.menu.hidden && !this.menu.contains(event.target) && !this.meButton.contains(event.target)) this.#closeMenu(false);
+      if (!this.menu.hidden && !this.menu.contains(event.target) && !this.meButton.contains(event.target))
+        this.#closeMenu(false);
     });
   }
 
@@ -27,13 +28,19 @@ export class Sidebar {
     const { store } = this;
     if (!store.me) return;
     this.root.setAttribute("aria-label", store.team.name);
-    const of = (kind) => store.channels.filter((channel) => channel.kind === kind).map((channel) => this.#entry(channel, current));
+    const of = (kind) =>
+      store.channels.filter((channel) => channel.kind === kind).map((channel) => this.#entry(channel, current));
     morphChildren(
       this.body,
       h(
         "div",
         {},
-        h("header", { class: "workspace" }, h("span", { class: "workspace-mark", "aria-hidden": "true" }, store.team.name.slice(0, 1)), h("span", { class: "workspace-name" }, store.team.name)),
+        h(
+          "header",
+          { class: "workspace" },
+          h("span", { class: "workspace-mark", "aria-hidden": "true" }, store.team.name.slice(0, 1)),
+          h("span", { class: "workspace-name" }, store.team.name),
+        ),
         h("h2", { class: "section-title" }, t("channels")),
         h("ul", {}, of("channel")),
         h("h2", { class: "section-title" }, t("direct")),
@@ -43,7 +50,18 @@ export class Sidebar {
     this.meButton.setAttribute("aria-label", t("actingAs", store.me.name, t(store.me.role) ?? store.me.role));
     morphChildren(
       this.meButton,
-      h("div", {}, avatar(store.me), h("span", { class: "me-text" }, h("span", { class: "me-name" }, h("b", {}, store.me.name), roleBadge(store.me.role)), h("small", {}, store.me.title ?? "")), icon("down")),
+      h(
+        "div",
+        {},
+        avatar(store.me),
+        h(
+          "span",
+          { class: "me-text" },
+          h("span", { class: "me-name" }, h("b", {}, store.me.name), roleBadge(store.me.role)),
+          h("small", {}, store.me.title ?? ""),
+        ),
+        icon("down"),
+      ),
     );
     if (!this.menu.hidden) this.#drawMenu();
   }
@@ -53,15 +71,25 @@ export class Sidebar {
     const active = channel.id === current;
     const { unread = 0, mentions = 0 } = channel;
     const name = store.title(channel);
-    const spoken = [name, unread && t("unread", unread), mentions && t("mentionsCount", mentions)].filter(Boolean).join(", ");
+    const spoken = [name, unread && t("unread", unread), mentions && t("mentionsCount", mentions)]
+      .filter(Boolean)
+      .join(", ");
     const presence = h("span", { class: `presence ${store.botOnline ? "on" : "off"}` });
     return h(
       "li",
       { "data-key": channel.id },
       h(
         "a",
-        { href: `#/${channel.id}`, class: `channel-link${unread ? " unread" : ""}`, "aria-current": active ? "page" : undefined, "aria-label": spoken, "data-channel": channel.id },
-        channel.kind === "im" ? h("span", { class: "dm-face" }, avatar({ ...store.bot, is_bot: true }, "small"), presence) : icon("hash"),
+        {
+          href: `#/${channel.id}`,
+          class: `channel-link${unread ? " unread" : ""}`,
+          "aria-current": active ? "page" : undefined,
+          "aria-label": spoken,
+          "data-channel": channel.id,
+        },
+        channel.kind === "im"
+          ? h("span", { class: "dm-face" }, avatar({ ...store.bot, is_bot: true }, "small"), presence)
+          : icon("hash"),
         h("span", { class: "channel-name" }, name),
         mentions ? h("span", { class: "badge" }, String(mentions)) : null,
       ),
@@ -73,7 +101,15 @@ export class Sidebar {
       const mine = person.id === this.store.me.id;
       return h(
         "button",
-        { type: "button", role: "menuitemradio", "aria-checked": mine ? "true" : "false", class: "menu-person", "data-person": key, tabindex: -1, "data-key": key },
+        {
+          type: "button",
+          role: "menuitemradio",
+          "aria-checked": mine ? "true" : "false",
+          class: "menu-person",
+          "data-person": key,
+          tabindex: -1,
+          "data-key": key,
+        },
         avatar(person),
         h("span", { class: "me-text" }, h("b", {}, person.name), h("small", {}, person.title ?? "")),
         roleBadge(person.role),
@@ -81,7 +117,18 @@ export class Sidebar {
       );
     });
     const choice = (group, value, label, on) =>
-      h("button", { type: "button", role: "menuitemradio", "aria-checked": on ? "true" : "false", class: "segment", [`data-${group}`]: value, tabindex: -1 }, label);
+      h(
+        "button",
+        {
+          type: "button",
+          role: "menuitemradio",
+          "aria-checked": on ? "true" : "false",
+          class: "segment",
+          [`data-${group}`]: value,
+          tabindex: -1,
+        },
+        label,
+      );
     morphChildren(
       this.menu,
       h(
@@ -90,8 +137,29 @@ export class Sidebar {
         h("p", { class: "menu-title" }, t("switchPerson")),
         people,
         h("hr"),
-        h("div", { class: "menu-row", role: "group", "aria-label": t("theme") }, h("span", {}, t("theme")), h("span", { class: "segments" }, ["auto", "light", "dark"].map((name) => choice("theme", name, t(name), theme() === name)))),
-        h("div", { class: "menu-row", role: "group", "aria-label": t("language") }, h("span", {}, t("language")), h("span", { class: "segments" }, [["en", "English"], ["zh", "中文"]].map(([value, label]) => choice("language", value, label, language === value)))),
+        h(
+          "div",
+          { class: "menu-row", role: "group", "aria-label": t("theme") },
+          h("span", {}, t("theme")),
+          h(
+            "span",
+            { class: "segments" },
+            ["auto", "light", "dark"].map((name) => choice("theme", name, t(name), theme() === name)),
+          ),
+        ),
+        h(
+          "div",
+          { class: "menu-row", role: "group", "aria-label": t("language") },
+          h("span", {}, t("language")),
+          h(
+            "span",
+            { class: "segments" },
+            [
+              ["en", "English"],
+              ["zh", "中文"],
+            ].map(([value, label]) => choice("language", value, label, language === value)),
+          ),
+        ),
       ),
     );
   }
@@ -113,7 +181,9 @@ export class Sidebar {
   #menuKey(event) {
     const items = [...this.menu.querySelectorAll("button")];
     const at = items.indexOf(document.activeElement);
-    const target = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key];
+    const target = { ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: -1 }[
+      event.key
+    ];
     if (event.key === "Escape" || event.key === "Tab") this.#closeMenu();
     else if (target !== undefined) items.at(target % items.length).focus();
     else return;

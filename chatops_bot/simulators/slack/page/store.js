@@ -3,7 +3,8 @@
 
 export const threadKey = (channel, thread) => `${channel}/${thread}`;
 const byTs = (a, b) => Number(a.ts) - Number(b.ts);
-const isReply = (message) => message.thread_ts && message.thread_ts !== message.ts && message.subtype !== "thread_broadcast";
+const isReply = (message) =>
+  message.thread_ts && message.thread_ts !== message.ts && message.subtype !== "thread_broadcast";
 
 export class Store {
   #scheduled = false;
@@ -73,7 +74,8 @@ export class Store {
   }
 
   list(key) {
-    if (!this.lists.has(key)) this.lists.set(key, { messages: [], hasMore: false, loaded: false, failed: false, touched: false });
+    if (!this.lists.has(key))
+      this.lists.set(key, { messages: [], hasMore: false, loaded: false, failed: false, touched: false });
     return this.lists.get(key);
   }
 
@@ -175,7 +177,10 @@ export class Store {
     const known = this.channel(channel);
     if (!known || message.user === this.me.id || message.ephemeral) return;
     if (!isReply(message) || known.kind === "im") known.unread = (known.unread ?? 0) + 1;
-    const forMe = known.kind === "im" || (message.text ?? "").includes(`<@${this.me.id}>`) || /<!(here|channel|everyone)/.test(message.text ?? "");
+    const forMe =
+      known.kind === "im" ||
+      (message.text ?? "").includes(`<@${this.me.id}>`) ||
+      /<!(here|channel|everyone)/.test(message.text ?? "");
     if (forMe) known.mentions = (known.mentions ?? 0) + 1;
     this.changed();
   }
