@@ -132,7 +132,7 @@ async def open_bot(
         ))  # fmt: skip
         sweeper = asyncio.create_task(_sweep(approvals), name="expiry sweep")
         stack.push_async_callback(_cancel, sweeper)
-        yield Bot(web_url, identity.bot_user_id, model.name)
+        yield Bot(web_url, identity.user_id, model.name)
 
 
 def _model(config: Config, secrets: Secrets, session: aiohttp.ClientSession) -> LLM:

@@ -7,7 +7,6 @@ make one decision; the other is told who won. No model is in reach of anything h
 import logging
 from dataclasses import replace
 from datetime import datetime
-from typing import Literal
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Language, Phrase
@@ -19,12 +18,11 @@ from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.ports import Clock, Directory, Place, Platform, Store
 from chatops_bot.rendering.cards import proposal_card
 from chatops_bot.rendering.notices import whisper_view
+from chatops_bot.sessions.commands import Verdict
 from chatops_bot.tools.apply import Applied, Applier
 from chatops_bot.tools.audited import decision_record
 
 _log = logging.getLogger(__name__)
-
-Verdict = Literal["approve", "reject"]
 
 _UNKNOWN = Phrase(
     "找不到这个提案；它可能属于别的会话，未执行任何操作。",

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 
+Verdict = Literal["approve", "reject"]
+
+
 @dataclass(frozen=True, slots=True)
 class DecideByCode:
-    verdict: Literal["approve", "reject"]
+    verdict: Verdict
     code: str
 
 
@@ -20,5 +23,5 @@ def parse_command(text: str) -> DecideByCode | None:
     match = _DECIDE.match(text)
     if match is None:
         return None
-    verdict = "approve" if match.group(1).lower() in _APPROVALS else "reject"
+    verdict: Verdict = "approve" if match.group(1).lower() in _APPROVALS else "reject"
     return DecideByCode(verdict, match.group(2))

@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from chatops_bot.domain.model import (
     Finished,
@@ -36,7 +36,7 @@ class OfflineModel:
     def name(self) -> str:
         return "offline"
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ModelDelta]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
         """The port's contract. Never raises a ModelError: nothing can be down."""
         conversation = read(request)
         if conversation.is_first_call:
