@@ -13,6 +13,8 @@ from chatops_bot.simulators.slack import Settings, Workspace
 
 from .conftest import Bot, Driver, running_bot
 
+IMPATIENT = Settings(ack_seconds=0.4, redelivery_delays=(0.0, 0.05, 0.05))
+
 
 @pytest.mark.case("slack-17")
 async def test_mention_raises_message_and_app_mention_with_one_ts(
@@ -84,10 +86,11 @@ async def test_events_while_no_socket_is_open_arrive_in_order_at_the_next_connec
     sent = [await drive.says("oscar", incidents, f"alert {number}") for number in range(5)]
     async with running_bot(workspace) as bot:
         await bot.until(lambda: len(bot.events()) == 5)
-        assert sorted(event["ts"] for event in bot.events()) == sent
+        assert [event["ts"] for event in bot.events()] == sent
 
 
 @pytest.mark.case("slack-18")
+@pytest.mark.parametrize("limits", [IMPATIENT])
 async def test_unacknowledged_event_is_redelivered_three_times_then_dropped(
     workspace: Workspace, drive: Driver, session: aiohttp.ClientSession, incidents: str
 ) -> None:
@@ -103,6 +106,7 @@ async def test_unacknowledged_event_is_redelivered_three_times_then_dropped(
         assert following["payload"]["event"]["text"] == "next"
 
 
+@pytest.mark.parametrize("limits", [IMPATIENT])
 async def test_acknowledged_event_is_not_redelivered(
     workspace: Workspace, drive: Driver, session: aiohttp.ClientSession, incidents: str
 ) -> None:
@@ -112,7 +116,7 @@ async def test_acknowledged_event_is_not_redelivered(
         envelope = await asyncio.wait_for(socket.receive_json(), 5)
         await socket.send_json({"envelope_id": envelope["envelope_id"]})
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(socket.receive_json(), 0.7)
+            await asyncio.wait_for(socket.receive_json(), 0.8)
 
 
 async def test_event_lost_with_its_socket_is_redelivered_on_the_next(

@@ -41,7 +41,7 @@ async def test_foreign_host_or_origin_is_refused(
 async def test_post_needs_json_and_its_own_origin(
     workspace: Workspace, session: aiohttp.ClientSession
 ) -> None:
-    body = json.dumps({"person": "ana", "channel": "C0", "ts": "1"})
+    body = json.dumps({"person": "ana", "channel": "C0", "ts": "1.000000"})
     for kind in ("text/plain", "application/x-www-form-urlencoded"):
         async with session.post(
             f"{workspace.url}/sim/read", data=body, headers={"Content-Type": kind}

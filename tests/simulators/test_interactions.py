@@ -161,6 +161,7 @@ async def test_cancelled_confirm_dialog_sends_nothing(bot: Bot, drive: Driver, i
     assert len(clicks(bot)) == 1
 
 
+@pytest.mark.parametrize("limits", [Settings(ack_seconds=0.3)])
 async def test_click_without_a_bot_or_acknowledgement_fails_and_is_not_redelivered(
     workspace: Workspace, drive: Driver, api: AsyncWebClient, incidents: str
 ) -> None:

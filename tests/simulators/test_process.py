@@ -1,8 +1,10 @@
 """The workspace as a program: its ready line, its end, and what a killed one leaves behind."""
 
 import asyncio
+import contextlib
 import json
 import signal
+import sqlite3
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -101,11 +103,15 @@ async def test_second_workspace_on_the_same_data_is_refused_in_one_sentence(tmp_
 async def test_unusable_folders_ports_and_hosts_are_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     (tmp_path / "workspace.sqlite3").write_bytes(b"junk" * 1000)
+    (tmp_path / "newer").mkdir()
+    with contextlib.closing(sqlite3.connect(tmp_path / "newer" / "workspace.sqlite3")) as newer:
+        newer.execute("PRAGMA user_version=99")
     async with Workspace.start(tmp_path / "taken") as running:
         port = int(running.url.rpartition(":")[2])
         table: list[tuple[Path, dict[str, Any], str]] = [
             (tmp_path / "file", {}, "cannot be written"),
             (tmp_path, {}, "not a usable workspace file"),
+            (tmp_path / "newer", {}, "newer version"),
             (tmp_path / "a", {"port": port}, "choose another --port"),
             (tmp_path / "b", {"port": 70_000}, "choose another --port"),
             (tmp_path / "c", {"host": "0.0.0.0"}, "this machine only"),

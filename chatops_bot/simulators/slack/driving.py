@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatops_bot.simulators.slack import messages, page_view
 from chatops_bot.simulators.slack.composer import compose
@@ -70,7 +70,7 @@ class _Post(_Body):
 class _Read(_Body):
     person: str
     channel: str
-    ts: str
+    ts: str = Field(pattern=r"^[0-9]{1,12}\.[0-9]{6}$")
 
 
 B = TypeVar("B", bound=_Body)
