@@ -143,12 +143,7 @@ const textOf = (value) => (typeof value === "string" ? value : (value?.text ?? "
 
 function table({ rows = [], column_settings: columns = [] }) {
   const [head = [], ...body] = rows;
-  const cell = (tag) => (value, column) =>
-    h(tag, {
-      "data-align": columns[column]?.align,
-      class: columns[column]?.is_wrapped ? "wrapped" : undefined,
-      html: value?.html ?? "",
-    });
+  const cell = (tag) => (value, column) => h(tag, { "data-align": columns[column]?.align, html: value?.html ?? "" });
   return h(
     "div",
     { class: "block rich table-scroll", tabindex: 0, role: "region", "aria-label": "table" },
