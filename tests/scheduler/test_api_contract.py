@@ -118,33 +118,33 @@ async def test_a_task_is_created_with_the_documented_defaults(api):
     assert await api.get("/api/v1/tasks") == [task]
 
 
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"name": ""}, "name: is required"),
-        ({"name": None}, "name: input should be a valid string"),
-        ({"name": "x" * 129}, "name: string should have at most 128 characters"),
-        ({"type": ""}, "type: is required"),
-        ({"type": "python"}, "type: must be one of shell, http, container"),
-        ({"type": "container"}, "image: is required for type container"),
-        ({"type": "http", "payload": "ftp://x"}, "payload: must be an http or https URL for type http"),
-        ({"cron_expr": "0/15 * * * *"}, "did you mean '*/15'?"),
-        ({"cron_expr": "@daily"}, "cron_expr: '@daily' is not supported"),
-        ({"cron_expr": "0 0 30 2 *"}, "never comes due"),
-        ({"timezone": "Mars/Olympus"}, "timezone: 'Mars/Olympus' is no IANA zone name"),
-        ({"timeout_seconds": 86_401}, "timeout_seconds: must be 1 to 86400"),
-        ({"timeout_seconds": "5"}, "timeout_seconds: input should be a valid integer"),
-        ({"retry_policy": "never"}, "retry_policy: must be one of fixed_interval"),
-        ({"status": "paused"}, "status: must be one of enabled, disabled"),
-        ({"next_trigger_time": "soon"}, "next_trigger_time: "),
-        ({"depends_on": [77]}, "depends_on: task 77 does not exist"),
-    ],
+WRONG_FIELDS: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"name": ""}, "name: is required"),
+    ({"name": None}, "name: input should be a valid string"),
+    ({"name": "x" * 129}, "name: string should have at most 128 characters"),
+    ({"type": ""}, "type: is required"),
+    ({"type": "python"}, "type: must be one of shell, http, container"),
+    ({"type": "container"}, "image: is required for type container"),
+    ({"type": "http", "payload": "ftp://x"}, "payload: must be an http or https URL for type http"),
+    ({"cron_expr": "0/15 * * * *"}, "did you mean '*/15'?"),
+    ({"cron_expr": "@daily"}, "cron_expr: '@daily' is not supported"),
+    ({"cron_expr": "0 0 30 2 *"}, "never comes due"),
+    ({"timezone": "Mars/Olympus"}, "timezone: 'Mars/Olympus' is no IANA zone name"),
+    ({"timeout_seconds": 86_401}, "timeout_seconds: must be 1 to 86400"),
+    ({"timeout_seconds": "5"}, "timeout_seconds: input should be a valid integer"),
+    ({"retry_policy": "never"}, "retry_policy: must be one of fixed_interval"),
+    ({"status": "paused"}, "status: must be one of enabled, disabled"),
+    ({"next_trigger_time": "soon"}, "next_trigger_time: "),
+    ({"depends_on": [77]}, "depends_on: task 77 does not exist"),
 )
-async def test_a_wrong_field_is_named_with_the_reason(api, change: dict[str, Any], problem: str):
-    body = {"name": "job", "type": "shell"} | change
-    answer = await api.call("operator", "POST", "/api/v1/tasks", body)
-    assert answer.status == 400
-    assert problem in answer.body["error"]
+
+
+async def test_a_wrong_field_is_named_with_the_reason(api):
+    for change, problem in WRONG_FIELDS:
+        body = {"name": "job", "type": "shell"} | change
+        answer = await api.call("operator", "POST", "/api/v1/tasks", body)
+        assert answer.status == 400, change
+        assert problem in answer.body["error"]
     assert await api.get("/api/v1/tasks") == []
 
 

@@ -54,7 +54,7 @@ def never_comes(expression: str) -> bool:
     return len(weekday) == 7 and all(longest.get(m, 31) < min(day) for m in month)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(expressions, moments)
 def test_the_next_time_fits_is_later_and_none_is_skipped(expression: str, start: datetime):
     try:
@@ -65,14 +65,14 @@ def test_the_next_time_fits_is_later_and_none_is_skipped(expression: str, start:
     assert found > start
     assert (found.second, found.microsecond) == (0, 0)
     assert matches(expression, found)
-    # Counting minute by minute is the reference; thirty hours of it are enough to catch a skip.
+    # Counting minute by minute is the reference; eight hours of it are enough to catch a skip.
     step = start.replace(second=0, microsecond=0) + timedelta(minutes=1)
-    while step < min(found, start + timedelta(hours=30)):
+    while step < min(found, start + timedelta(hours=8)):
         assert not matches(expression, step), step
         step += timedelta(minutes=1)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="0123456789*/,- \tLW#?@ajn", max_size=20))
 def test_any_text_is_parsed_or_refused_with_a_reason(text: str):
     try:
