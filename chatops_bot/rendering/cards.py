@@ -32,14 +32,13 @@ from chatops_bot.domain.view import (
     View,
 )
 from chatops_bot.rendering import notices
-from chatops_bot.rendering.escapes import exact, exact_block, inert, one_line
+from chatops_bot.rendering.escapes import exact, exact_block, inert
+from chatops_bot.rendering.followup_buttons import followup_buttons
 from chatops_bot.rendering.graphemes import clip
 
 HEADING_CHARS = 150
 CONFIRM_CHARS = 300
 """Slack's limits for a header and for a confirm dialog. What they clip stands whole in the facts."""
-BUTTON_CHARS = 75
-"""Slack's limit for a button's label."""
 FACT_CHARS = 300
 """A longer value is easier to read as a block."""
 DIGEST_CHARS = 12
@@ -234,10 +233,5 @@ def alert_card(failure: TaskFailed, language: Language, followups: Sequence[tupl
         Facts(tuple(Fact(label.said_in(language), value) for label, value in facts)),
         Code(exact_block(failure.error_message), notices.ALERT_MESSAGE.said_in(language)),
     ]
-    if followups:
-        labels = (clip(one_line(question), BUTTON_CHARS) for question, _ in followups)
-        buttons = (
-            Button("followup", label, value) for label, (_, value) in zip(labels, followups, strict=True)
-        )
-        blocks.append(Buttons(tuple(buttons)))
+    blocks.extend(followup_buttons(followups))
     return View(tuple(blocks), clip(inert(fallback), HEADING_CHARS))

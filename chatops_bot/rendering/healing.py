@@ -20,7 +20,7 @@ def heal(text: str) -> str:
         return _heal_inline(text)
     before, line_end, last_line = text.rpartition("\n")
     if open_fence(before) is None:
-        return before + line_end  # the opening line itself is still growing
+        return _heal_inline(before + line_end)  # the opening line itself is still growing
     run = last_line.strip(" \t>")
     if run and run == fence.marker[0] * len(run):
         text = before  # the closing line is still growing

@@ -24,6 +24,7 @@ from chatops_bot.domain.turn_event import (
 from chatops_bot.domain.view import Block, Button, Buttons, Lines, Markdown, Notice, Tone, View
 from chatops_bot.rendering import notices
 from chatops_bot.rendering.escapes import inert, one_line, shown
+from chatops_bot.rendering.followup_buttons import followup_buttons
 from chatops_bot.rendering.graphemes import clip
 from chatops_bot.rendering.healing import heal
 from chatops_bot.rendering.sanitise import sanitise
@@ -31,9 +32,6 @@ from chatops_bot.rendering.splitting import split
 from chatops_bot.rendering.tool_lines import Call, tool_lines
 from chatops_bot.rendering.turn_snapshot import Snapshot
 
-MAX_FOLLOWUPS = 2
-BUTTON_CHARS = 75
-"""Slack's limit for a button's label, the tightest of the platforms."""
 FALLBACK_CHARS = 300
 HELD_BACK_CHARS = 4096
 """Longer than any token that the redaction table knows; a longer run of characters is shown as it comes."""
@@ -100,11 +98,12 @@ class TurnView:
 
     def offer(self, followups: Sequence[tuple[str, str]]) -> None:
         """Offer next questions as buttons once the turn rests: (question, opaque value of its button), best first."""
-        self._offered = tuple(followups[:MAX_FOLLOWUPS])
+        self._offered = tuple(followups)
 
     def interrupted(self) -> None:
         """Mark a turn that died as interrupted. What had been found stays; a turn that had ended keeps its ending."""
         if self._outcome is None:
+            self._break_off()
             self._end_round()
             self._outcome = TurnOutcome.INTERRUPTED
 
@@ -177,8 +176,15 @@ class TurnView:
         is_new = bool(body) and not (self._rounds and self._rounds[-1].strip() == body)
         if is_new or event.outcome is TurnOutcome.ANSWERED:
             self._streaming = event.body
+        else:
+            self._break_off()
         self._end_round()
         self._outcome = event.outcome
+
+    def _break_off(self) -> None:
+        """No more text comes: half of a secret would not be recognised, so a tail that was held back stays back."""
+        settled = self._settled_streaming()
+        self._streaming = settled if settled == self._streaming else f"{settled}…"
 
     def _joined(self) -> str:
         texts = (*self._rounds, self._settled_streaming())
@@ -212,13 +218,8 @@ class TurnView:
         if self._outcome is None:
             stop = Button("stop", notices.STOP.said_in(self._language), self._stop_value)
             return (*(self._notice(note, "info") for note in self._notes), Buttons((stop,)))
-        blocks: list[Block] = [self._notice(phrase, tone) for phrase, tone in self._last_words(self._outcome)]
-        labels = (clip(one_line(self._redacted(question)), BUTTON_CHARS) for question, _ in self._offered)
-        if buttons := tuple(
-            Button("followup", label, value) for label, (_, value) in zip(labels, self._offered, strict=True)
-        ):
-            blocks.append(Buttons(buttons))
-        return tuple(blocks)
+        last_words = (self._notice(phrase, tone) for phrase, tone in self._last_words(self._outcome))
+        return (*last_words, *followup_buttons(self._offered, self._redacted))
 
     def _last_words(self, outcome: TurnOutcome) -> list[tuple[Phrase, Tone]]:
         """The notes, and how the turn ended; where the loop noted the reason last, that stands for the general sentence."""

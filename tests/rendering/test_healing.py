@@ -28,6 +28,7 @@ from chatops_bot.rendering.markdown import open_fence
         ("```sql\nSELECT 1\n``", "```sql\nSELECT 1\n```"),
         ("text\n```sq", "text\n"),
         ("text\n``", "text\n"),
+        ("`\n```", ""),
         ("> ```sh\n> ls", "> ```sh\n> ls\n> ```"),
         ("```\n**a\n```\nb", "```\n**a\n```\nb"),
         (r"a \** b", r"a \** b"),

@@ -124,6 +124,13 @@ def test_a_broken_off_text_stays_when_there_is_no_body():
     assert blocks(view, Notice) == [Notice(notices.STOPPED.en, "info")]
 
 
+@pytest.mark.parametrize("outcome", [TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTED])
+def test_half_a_secret_is_not_let_out_when_the_text_breaks_off(outcome):
+    view = turn(TextStreamed("The key is hunter2-config"), redactor=Redactor(["hunter2-configured"]))
+    view.fold(Rested(outcome, ""))
+    assert view.visible_text == "The key is …"
+
+
 def test_text_after_the_end_is_dropped():
     view = turn(Rested(TurnOutcome.ANSWERED, "Done."), TextStreamed("late"), RoundEnded())
     assert view.visible_text == "Done."
