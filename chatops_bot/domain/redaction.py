@@ -24,10 +24,13 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ("fence", r"(?<=nonce=)[0-9a-f]{32}"),  # a nonce that a model repeats is no use to anybody who reads it
     ("url-password", r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),
     ("assigned-secret", r"(?i:(?<![A-Za-z0-9])(?:password|passwd|pwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token)"
-     r"[\"']?\s*[:=]\s*[\"']?(?!\[redacted)[^\s\"',;&]{6,})"),
+     r"[\"']?\s*[:=]\s*[\"']?(?!\[redacted|-----BEGIN)[^\s\"',;&]{6,})"),
 )  # fmt: skip
 
-_COMBINED = re.compile("|".join(f"(?P<{label.replace('-', '_')}>{pattern})" for label, pattern in _PATTERNS))
+# ASCII word borders: a token right behind a Chinese character is a token all the same.
+_COMBINED = re.compile(
+    "|".join(f"(?P<{label.replace('-', '_')}>{pattern})" for label, pattern in _PATTERNS), re.ASCII
+)
 _SHORTEST_SECRET = 6
 
 

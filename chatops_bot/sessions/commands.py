@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-
 Verdict = Literal["approve", "reject"]
 
 

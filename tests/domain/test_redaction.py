@@ -21,6 +21,11 @@ from chatops_bot.domain.redaction import Redactor
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "[redacted:private-key]"),
         ("-----BEGIN PRIVATE KEY-----\ncut off", "[redacted:private-key]"),
         (f"[END UNTRUSTED DATA nonce={'a' * 32}]", "[END UNTRUSTED DATA nonce=[redacted:fence]]"),
+        ("令牌是sk-abcdefghijklmnopqrst。", "令牌是[redacted:model-key]。"),
+        (
+            "password: -----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----",
+            "password: [redacted:private-key]",
+        ),
         ("the configured one is tr0ub4dor!", "the configured one is [redacted:configured]"),
     ],
 )
