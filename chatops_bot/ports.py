@@ -3,7 +3,7 @@
 Twins of a port (two stores, two platforms, three models) pass one suite in `tests/contracts`.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
@@ -47,11 +47,11 @@ class LLM(Protocol):
     def name(self) -> str:
         """What people are told answers them, e.g. `offline` or `gpt-4o at api.example.com`."""
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelDelta]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
         """Yield the answer as it comes; the last delta is `Finished`.
 
         Raises only `ModelError`s. After an error nothing more is yielded, and what was yielded before stands.
-        Closing the iterator early (cancellation) releases the connection.
+        Closing the generator early (cancellation) releases the connection.
         """
 
 
@@ -128,8 +128,14 @@ class Platform(Protocol):
     @property
     def limits(self) -> PlatformLimits: ...
 
-    async def post(self, place: Place, view: View) -> MessageRef:
-        """Post once: a lost reply is resolved by looking, never by posting again blindly."""
+    async def post(self, place: Place, view: View, key: str = "") -> MessageRef:
+        """Post once: a lost reply is resolved by looking, never by posting again blindly.
+
+        `key` names the message for `find`; without one the adapter makes its own.
+        """
+
+    async def find(self, place: Place, key: str) -> MessageRef | None:
+        """The message that was posted there under `key`, if any: asked after a crash, before posting again."""
 
     def edit(self, ref: MessageRef, view: View) -> None:
         """Ask for an edit and return at once. Edits of a message are paced and coalesced: only the newest lands."""
@@ -150,6 +156,9 @@ class Transcripts(Protocol):
 
     async def load(self, session: SessionKey) -> list[Entry]:
         """Every entry of the session, oldest first; empty when there is none."""
+
+    async def known(self, session: SessionKey) -> bool:
+        """Whether the session has any entry."""
 
 
 class Turns(Protocol):
@@ -187,14 +196,14 @@ class Proposals(Protocol):
         it at `now`. Raises ValueError for an edge that is not in the table.
         """
 
-    async def set_card(self, proposal_id: str, card: MessageRef) -> None:
-        """Remember which message shows the proposal; independent of its state and revision."""
+    async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:
+        """Remember which message shows the proposal, and which revision of it; moves nothing."""
 
     async def in_states(self, states: frozenset[ProposalState]) -> list[Proposal]:
         """Oldest first."""
 
-    async def without_card(self) -> list[Proposal]:
-        """Pending proposals whose card was never posted: a crash came between. Oldest first."""
+    async def with_stale_card(self) -> list[Proposal]:
+        """Proposals whose card was never posted, or shows an older revision: a crash came between. Oldest first."""
 
 
 class Audit(Protocol):

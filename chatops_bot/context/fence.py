@@ -40,11 +40,3 @@ def unfence(fenced: str) -> str:
     if not fenced.endswith(closing):
         raise ValueError("not a fence: it does not end with the closing line of its nonce")
     return fenced[opening.end() : -len(closing)]
-
-
-_MARK = re.compile(r"nonce=[0-9a-f]{32}")
-
-
-def without_nonces(text: str) -> str:
-    """`text` as it may be shown: a nonce that a model repeats is blanked, so nobody can learn a live one."""
-    return _MARK.sub("nonce=…", text)

@@ -53,7 +53,8 @@ class Proposal:
     """A stored action with everything that its card shows.
 
     `arguments` are the validated arguments as JSON values; `code` is what a person types to decide; `digest` binds the
-    decision to exactly this action. `decided_*` and `outcome` are empty until there is something to say.
+    decision to exactly this action. `decided_*` and `outcome` are empty until there is something to say. `card` is the message that shows it, as
+    of `shown_revision`.
     """
 
     id: str
@@ -75,6 +76,7 @@ class Proposal:
     state: ProposalState = ProposalState.PENDING
     revision: int = 0
     card: MessageRef | None = None
+    shown_revision: int = -1
     decided_by_id: str = ""
     decided_by_name: str = ""
     decided_by_role: str = ""

@@ -20,13 +20,17 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ("grafana-token", r"\bgl(?:sa|c)_[A-Za-z0-9_=-]{20,}"),
     ("npm-token", r"\bnpm_[A-Za-z0-9]{30,}"),
     ("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    ("bearer", r"(?i)(?<=bearer )[A-Za-z0-9._~+/=-]{12,}"),
+    ("bearer", r"(?i:(?<=bearer )[A-Za-z0-9._~+/=-]{12,})"),
+    ("fence", r"(?<=nonce=)[0-9a-f]{32}"),  # a nonce that a model repeats is no use to anybody who reads it
     ("url-password", r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),
-    ("assigned-secret", r"(?i)(?<![A-Za-z0-9])(?:password|passwd|pwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token)"
-     r"[\"']?\s*[:=]\s*[\"']?(?!\[redacted)[^\s\"',;&]{6,}"),
+    ("assigned-secret", r"(?i:(?<![A-Za-z0-9])(?:password|passwd|pwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token)"
+     r"[\"']?\s*[:=]\s*[\"']?(?!\[redacted|-----BEGIN)[^\s\"',;&]{6,})"),
 )  # fmt: skip
 
-_COMBINED = re.compile("|".join(f"(?P<{label.replace('-', '_')}>{pattern})" for label, pattern in _PATTERNS))
+# ASCII word borders: a token right behind a Chinese character is a token all the same.
+_COMBINED = re.compile(
+    "|".join(f"(?P<{label.replace('-', '_')}>{pattern})" for label, pattern in _PATTERNS), re.ASCII
+)
 _SHORTEST_SECRET = 6
 
 

@@ -1,1 +1,1 @@
-"""What people see: pure functions from events and times to views."""
+"""What people see: folds of turn events and stored values into neutral views. Pure; no clock, no I/O."""

@@ -83,8 +83,11 @@ class SlackPlatform:
     def limits(self) -> PlatformLimits:
         return PlatformLimits(text_chars=limits.MARKDOWN_TOTAL, edit_interval=self._pace.per_message)
 
-    async def post(self, place: Place, view: View) -> MessageRef:
-        return await self._writer.post(place, view)
+    async def post(self, place: Place, view: View, key: str = "") -> MessageRef:
+        return await self._writer.post(place, view, key)
+
+    async def find(self, place: Place, key: str) -> MessageRef | None:
+        return await self._writer.find(place, key)
 
     def edit(self, ref: MessageRef, view: View) -> None:
         self._writer.edit(ref, view)

@@ -31,6 +31,8 @@ METADATA_TYPE = "chatops_bot_message"
 REMEMBERED_MESSAGES = 2_000
 CLOCK_SKEW = timedelta(minutes=5)
 """How far Slack's clock and ours may differ when a lost post is looked for."""
+FINDABLE_FOR = timedelta(hours=24)
+"""How far back a message is looked for by its key: a crash is recovered from within minutes, an alert redelivered within hours."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
 
 
@@ -96,9 +98,9 @@ class SlackWriter:
         self._calm = asyncio.Event()
         self._calm.set()
 
-    async def post(self, place: Place, view: View) -> MessageRef:
+    async def post(self, place: Place, view: View, key: str = "") -> MessageRef:
         """As the port says. Raises PlatformError for a refusal, PlatformUnavailable when patience ran out."""
-        out_id = self._ids.new("out")
+        out_id = key or self._ids.new("out")
         began = self._clock.now()
         message = {
             "channel": place.channel,
@@ -125,6 +127,10 @@ class SlackWriter:
         ref = await self._persist(once)
         self._remember(_Message(ref, place, self._clock.monotonic()))
         return ref
+
+    async def find(self, place: Place, key: str) -> MessageRef | None:
+        """As the port says, among the messages of the last `FINDABLE_FOR`."""
+        return await self._persist(lambda: self._find(place, key, self._clock.now() - FINDABLE_FOR))
 
     def edit(self, ref: MessageRef, view: View) -> None:
         """As the port says; edits that fail are logged and left to the next one. After `finish` there are none."""

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatops_bot.simulators.slack import messages, page_view
 from chatops_bot.simulators.slack.composer import compose
@@ -70,7 +70,7 @@ class _Post(_Body):
 class _Read(_Body):
     person: str
     channel: str
-    ts: str
+    ts: str = Field(pattern=r"^[0-9]{1,12}\.[0-9]{6}$")
 
 
 B = TypeVar("B", bound=_Body)
@@ -78,6 +78,11 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Driving:
+    """Each name in POSTS and GETS is a path under /sim and the method that serves it."""
+
+    POSTS = ("click", "submit", "close_view", "post", "read")
+    GETS = ("state", "messages", "ephemerals", "versions", "calls", "live")
+
     def __init__(
         self,
         identity: Identity,
@@ -94,27 +99,12 @@ class Driving:
         self._interactions = interactions
         self._views = views
         self._socket_mode = socket_mode
-        self._live = live
+        self._pages = live
 
     def routes(self) -> list[web.RouteDef]:
-        posts = {
-            "click": self.click,
-            "submit": self.submit,
-            "close_view": self.close_view,
-            "post": self.post,
-            "read": self.read,
-        }
-        gets = {
-            "state": self.state,
-            "messages": self.messages,
-            "ephemerals": self.ephemerals,
-            "versions": self.versions,
-            "calls": self.calls,
-            "live": self.live,
-        }
         return [
-            *(web.post(f"/sim/{name}", answering(handler)) for name, handler in posts.items()),
-            *(web.get(f"/sim/{name}", answering(handler)) for name, handler in gets.items()),
+            *(web.post(f"/sim/{name}", answering(getattr(self, name))) for name in self.POSTS),
+            *(web.get(f"/sim/{name}", answering(getattr(self, name))) for name in self.GETS),
         ]
 
     async def click(self, request: web.Request) -> web.StreamResponse:
@@ -265,11 +255,11 @@ class Driving:
         person = self._person(request.query.get("person", ""))
         if request.headers.get("Upgrade", "").lower() != "websocket":
             raise DrivingError("websocket_needed", "/sim/live is a WebSocket.")
-        return await self._live.serve(request, person)
+        return await self._pages.serve(request, person)
 
     async def _mark_read(self, person: Person, channel: Channel, ts: str) -> None:
         await self._database.run(lambda connection: messages.mark_read(connection, channel.id, person.id, ts))
-        self._live.push([person], {"type": "read", "channel": channel.id, "ts": ts})
+        self._pages.push([person], {"type": "read", "channel": channel.id, "ts": ts})
 
     def _page_message(self, connection: sqlite3.Connection, message: Stored) -> Json:
         shown = messages.as_slack(connection, message)

@@ -5,11 +5,12 @@ this machine (DNS rebinding), a browser's Origin must be our own, and bodies mus
 """
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from aiohttp import web
 
+DEEPEST = 60
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PAGE_HEADERS = {
     "Content-Security-Policy": (
@@ -53,14 +54,22 @@ async def only_this_machine(request: web.Request, handler: Handler) -> web.Strea
 
 
 def parse_json(raw: bytes) -> Any:
-    """JSON that can be stored: UTF-8, no NaN, no lone surrogates. Raises NotJson."""
+    """JSON that can be stored and shown: UTF-8, no NaN, no lone surrogates, nested sanely. Raises NotJson."""
     try:
-        value = json.loads(raw.decode(), parse_constant=_refuse_constant)
-        json.dumps(value, ensure_ascii=False).encode()
+        value = json.loads(raw.decode())
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise NotJson("not usable JSON") from error
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > DEEPEST:
+            raise NotJson("nested too deeply")
+        level = [item for holder in level for item in _children(holder)]
     return value
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
+def _children(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()

@@ -52,6 +52,7 @@ class Live:
     async def _write(socket: web.WebSocketResponse, queue: asyncio.Queue[dict[str, Any] | None]) -> None:
         while True:
             event = await queue.get()
+            # Nearly full after a read means that events were dropped while the page did not read.
             if event is None or queue.qsize() >= BACKLOG - 1:
                 await socket.close(code=1001)
                 return

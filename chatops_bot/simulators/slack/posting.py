@@ -22,6 +22,12 @@ from chatops_bot.simulators.slack.settings import Settings
 from chatops_bot.simulators.slack.socket_mode import SocketMode, record_event
 
 Json = dict[str, Any]
+TOMBSTONE: Json = {
+    "type": "message",
+    "subtype": "tombstone",
+    "text": "This message was deleted.",
+    "user": "USLACKBOT",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +99,7 @@ class Posting:
 
         def work(connection: sqlite3.Connection) -> tuple[Stored, Json]:
             message = messages.find_visible(connection, channel.id, ts)
-            if message is None:
+            if message is None or message.body.get("subtype") == "tombstone":
                 raise SlackError("message_not_found")
             if message.author != author:
                 raise SlackError("cant_update_message")
@@ -130,23 +136,29 @@ class Posting:
         """
         now = time.time()
 
-        def work(connection: sqlite3.Connection) -> Stored:
+        def work(connection: sqlite3.Connection) -> tuple[Stored, Json | None]:
             find = messages.find if ephemeral else messages.find_visible
             message = find(connection, channel.id, ts)
-            if message is None:
+            if message is None or message.body.get("subtype") == "tombstone":
                 raise SlackError("message_not_found")
             if author is not None and message.author != author:
                 raise SlackError("cant_delete_message")
             previous = messages.as_slack(connection, message)
-            messages.remove(connection, message, now)
             if message.ephemeral_to is None:
                 self._record_change(connection, channel, "message_deleted", previous, {"deleted_ts": ts})
-            return message
+            if "reply_count" in previous:
+                # A root with replies leaves a tombstone, so that its thread can still be read and answered.
+                left = messages.replace_body(connection, message, TOMBSTONE, now)
+                return left, messages.as_slack(connection, left)
+            messages.remove(connection, message, now)
+            return message, None
 
-        gone = await self._database.run(work)
+        gone, tombstone = await self._database.run(work)
         event = {"channel": channel.id, "ts": ts, "thread_ts": gone.thread_ts}
         if gone.ephemeral_to is not None:
             self._live.push(self._only(gone.ephemeral_to), {"type": "ephemeral_removed", **event})
+        elif tombstone is not None:
+            self._push(self.audience(channel), "changed", gone, tombstone)
         else:
             self._live.push(self.audience(channel), {"type": "deleted", **event})
         self._socket_mode.wake()

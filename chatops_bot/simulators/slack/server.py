@@ -159,9 +159,15 @@ def _bind(host: str, port: int) -> socket.socket:
 
 async def _page_file(request: web.Request) -> web.Response:
     name = request.match_info.get("file", "index.html")
-    suffix = Path(name).suffix
-    file = resources.files(__package__) / "page" / name
-    if "/" in name or "\\" in name or name.startswith(".") or suffix not in PAGE_TYPES or not file.is_file():
+    kind = PAGE_TYPES.get(Path(name).suffix)
+    body = None if kind is None else await asyncio.to_thread(_read_page_file, name)
+    if body is None:
         return web.Response(status=404, text="There is no such page file.", headers=PAGE_HEADERS)
-    body = await asyncio.to_thread(file.read_bytes)
-    return web.Response(body=body, content_type=PAGE_TYPES[suffix], charset="utf-8", headers=PAGE_HEADERS)
+    return web.Response(body=body, content_type=kind, charset="utf-8", headers=PAGE_HEADERS)
+
+
+def _read_page_file(name: str) -> bytes | None:
+    if name != Path(name).name or name.startswith("."):
+        return None
+    file = resources.files(__package__) / "page" / name
+    return file.read_bytes() if file.is_file() else None

@@ -109,7 +109,8 @@ class SocketMode:
         envelope = {"envelope_id": envelope_id, "type": "interactive", "accepts_response_payload": True}
         try:
             await self._next_socket().send_json({**envelope, "payload": payload})
-            return await asyncio.wait_for(answer, self._settings.ack_seconds)
+            async with asyncio.timeout(self._settings.ack_seconds):
+                return await answer
         except (TimeoutError, ConnectionError) as error:
             raise AppNotResponding from error
         finally:
@@ -127,8 +128,10 @@ class SocketMode:
                 due, wait = await self._database.run(self._take_due)
                 for event_id, attempt, payload in due:
                     await self._deliver(event_id, attempt, payload)
+            # Not wait_for: in Python 3.11 it swallows a cancellation that meets a wake-up.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await self._wake.wait()
 
     def _take_due(self, connection: sqlite3.Connection) -> tuple[list[tuple[int, int, str]], float | None]:
         """Due events as (id, attempt, payload), each already scheduled for its next attempt; seconds to the next."""

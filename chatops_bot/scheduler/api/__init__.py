@@ -1,0 +1,1 @@
+"""The HTTP face. `app` holds the table of routes; one module a resource holds their handlers."""
