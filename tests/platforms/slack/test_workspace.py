@@ -195,3 +195,12 @@ async def test_a_refused_token_is_one_sentence_without_the_token(workspace, make
         await platform.start(lambda event: asyncio.sleep(0))
     assert "xoxb-wrong" not in str(refused.value)
     await platform.aclose()
+
+
+async def test_a_message_is_found_again_by_its_key(drive, platform):
+    root = await drive.says("ana", "restart it")
+    place = Place(drive.incidents, root)
+    assert await platform.find(place, "card-p-1") is None
+    card = await platform.post(place, CARD, key="card-p-1")
+    await platform.finish(card, ANSWER)
+    assert await platform.find(place, "card-p-1") == card
