@@ -193,7 +193,7 @@ class Approvals:
     async def recover(self) -> None:
         """After a restart: finish what was approved, settle what was running, bring every card up to date."""
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.CLAIMED})):
-            person = await self._decider(proposal)
+            person = await self._directory.person(proposal.decided_by_id)
             await self._finish(proposal, person, await self._applier.recover(proposal, person))
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.APPROVED})):
             await self._apply(proposal)
@@ -211,9 +211,6 @@ class Approvals:
                 proposal.session, [self._entry(proposal, proposal.outcome_text)]
             )
         await self._show_quietly(proposal)
-
-    async def _decider(self, proposal: Proposal) -> Person:
-        return await self._directory.person(proposal.decided_by_id)
 
     async def _show_quietly(self, proposal: Proposal) -> None:
         """Show the card; when the platform fails, the card stays stale and is caught up at the next start."""
