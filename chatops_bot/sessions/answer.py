@@ -5,12 +5,16 @@ the platform adapter paces further. An answer longer than one message goes on in
 """
 
 import asyncio
+import logging
 
+from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.turn_event import TurnEvent
 from chatops_bot.domain.view import View
 from chatops_bot.ports import Place, Platform, Turns
 from chatops_bot.rendering.turn_view import TurnView
+
+_log = logging.getLogger(__name__)
 
 PUBLISH_INTERVAL = 0.25
 """Seconds between two views of a running turn: well under any platform's edit interval, well over a model's delta."""
@@ -26,6 +30,7 @@ class AnswerMessage:
         self._refs: list[MessageRef] = []
         self._shown: list[View] = []
         self._changed = asyncio.Event()
+        self._publishing = asyncio.Lock()
         self._publisher: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -41,7 +46,11 @@ class AnswerMessage:
         while True:
             await self._changed.wait()
             self._changed.clear()
-            await self._publish()
+            async with self._publishing:
+                try:
+                    await self._publish()
+                except PlatformError as error:
+                    _log.warning("turn %s: its progress could not be shown: %s", self._turn_id, error)
             await asyncio.sleep(PUBLISH_INTERVAL)
 
     async def _publish(self) -> None:
@@ -64,7 +73,9 @@ class AnswerMessage:
                 self._refs.append(await self._platform.post(self._place, page))
 
     async def _stop_publishing(self) -> None:
+        """Stop between two views, never inside one: a post whose ref got lost would leave a message behind."""
         if self._publisher is not None:
-            self._publisher.cancel()
+            async with self._publishing:
+                self._publisher.cancel()
             await asyncio.gather(self._publisher, return_exceptions=True)
             self._publisher = None

@@ -347,3 +347,16 @@ async def test_late_trigger_opens_nothing(tmp_path: Path, session: aiohttp.Clien
             assert (await drive.call("click", **where))["ok"]
             with pytest.raises(SlackApiError, match="expired_trigger_id"):
                 await bot.client.views_open(trigger_id=clicks(bot)[0]["trigger_id"], view=MODAL)
+
+
+async def test_a_control_that_an_edit_removed_still_reaches_the_bot(
+    bot: Bot, drive: Driver, incidents: str
+) -> None:
+    ts = await card(bot, incidents)
+    await bot.client.chat_update(channel=incidents, ts=ts, text="decided", blocks=[])
+    assert await drive.call("click", person="ana", channel=incidents, ts=ts, action_id="approve") == {
+        "ok": True
+    }
+    (body,) = clicks(bot)
+    assert body["actions"][0]["value"] == "token-1"
+    assert body["message"].get("blocks", []) == []

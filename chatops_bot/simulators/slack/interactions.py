@@ -55,11 +55,14 @@ class Interactions:
     async def click_message(
         self, person: Person, channel: Channel, ts: str, click: Click, values: forms.Values | None = None
     ) -> Json:
-        """Use a control of a message (its ephemerals included); answers after the acknowledgement."""
-        message, shown = await self._database.run(
-            lambda connection: self._message(connection, person, channel, ts)
+        """Use a control of a message (its ephemerals included); answers after the acknowledgement.
+
+        A control that an edit has just removed still works, as it does in Slack for somebody whose screen is behind:
+        the bot gets the click, and it is the bot's to say that it comes too late.
+        """
+        message, shown, blocks = await self._database.run(
+            lambda connection: self._message(connection, person, channel, ts, click)
         )
-        blocks = message.body.get("blocks", [])
         surface = (person.id, f"{channel.id}/{ts}")
         action = self._action(blocks, surface, click, values)
         if action is None:
@@ -156,24 +159,22 @@ class Interactions:
         return {"ok": True, "view": self._views.page(await self._views.top(person))}
 
     def _message(
-        self, connection: sqlite3.Connection, person: Person, channel: Channel, ts: str
-    ) -> tuple[Stored, Json]:
+        self, connection: sqlite3.Connection, person: Person, channel: Channel, ts: str, click: Click
+    ) -> tuple[Stored, Json, list[Json]]:
+        """The message, as Slack shows it, and the blocks of its newest version that has the clicked control."""
         message = messages.find(connection, channel.id, ts)
         if message is None or message.ephemeral_to not in (None, person.id):
             raise DrivingError("message_not_found", f"{person.key} sees no message {ts} in {channel.name}.")
-        return message, messages.as_slack(connection, message)
+        current: list[Json] = message.body.get("blocks", [])
+        earlier = [version["blocks"] for version in reversed(messages.versions(connection, channel.id, ts))]
+        clicked = next((blocks for blocks in [current, *earlier] if _matching(blocks, click)), current)
+        return message, messages.as_slack(connection, message), clicked
 
     def _action(
         self, blocks: list[Json], surface: tuple[str, str], click: Click, values: forms.Values | None
     ) -> Json | None:
         """The action of a click, or None when its confirm dialog was cancelled. Remembers what was chosen."""
-        found = [
-            (block, element)
-            for block, element in forms.elements(blocks)
-            if element["action_id"] == click.action_id
-            and click.block_id in (None, block["block_id"])
-            and (click.value is None or element["type"] != "button" or element.get("value") == click.value)
-        ]
+        found = _matching(blocks, click)
         if not found:
             sentence = f"The message has no control {click.action_id!r}"
             raise DrivingError(
@@ -244,6 +245,17 @@ class Interactions:
 
         await self._database.run(work)
         return f"{self._base_url}/response/{token}"
+
+
+def _matching(blocks: list[Json], click: Click) -> list[tuple[Json, Json]]:
+    """The controls that a click may mean, each with its block."""
+    return [
+        (block, element)
+        for block, element in forms.elements(blocks)
+        if element["action_id"] == click.action_id
+        and click.block_id in (None, block["block_id"])
+        and (click.value is None or element["type"] != "button" or element.get("value") == click.value)
+    ]
 
 
 def _field_errors(code: str, errors: dict[str, str], view: Json | None) -> Json:
