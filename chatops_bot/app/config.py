@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -101,7 +101,7 @@ class Config(_Section):
 class ModelEndpoint:
     base_url: str
     name: str
-    api_key: str
+    api_key: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +272,8 @@ def _problems(path: Path, error: ValidationError, lines: Mapping[_Path, int]) ->
                 yield f"{path}, line {known}: {name} is not a known key; {hint}"
             case "missing":
                 yield f"{path}, line {known}: {name} is missing; add it."
+            case "model_type":
+                yield f"{path}, line {known}: {name}: it holds keys of its own; write them below it, indented."
             case _:
                 message = problem["msg"].rstrip(".")
                 yield f"{path}, line {known}: {name}: {message[0].lower()}{message[1:]}; correct it."

@@ -9,14 +9,14 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 from slack_sdk import WebClient
 
-from tests.scenarios.conftest import action_ids, everything, visible
+from tests.scenarios.conftest import World, action_ids, everything, open_world, visible
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -220,3 +220,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoProcess]:
         yield running
     finally:
         running.kill_group()
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    async with open_world(tmp_path) as opened:
+        yield opened
