@@ -479,6 +479,16 @@ async def test_worker_load_names_newest_and_highest(text: str):
     assert "4 (02:01:00)" in played.text
 
 
+async def test_an_overview_without_workers_does_not_call_them_online():
+    class Empty(Scheduler):
+        def get_system_health(self) -> Content:
+            return dict(super().get_system_health()) | {
+                "workers": {"total": 0, "online": 0, "avg_load_pct": 0}
+            }
+
+    assert (await play("health overview", Empty())).text.startswith("No worker is registered.")
+
+
 RECORD = {
     "proposal": "prop_1",
     "code": "ABC123",

@@ -309,7 +309,9 @@ def health(content: Content, language: Language) -> str:
     )
     online, total = workers.get("online"), workers.get("total")
     failed = runs_24h.get("failed")
-    if isinstance(online, int) and isinstance(total, int) and online < total:
+    if total == 0:
+        head = _say(language, "没有注册的节点。", "No worker is registered.")
+    elif isinstance(online, int) and isinstance(total, int) and online < total:
         head = _say(
             language,
             f"有节点离线：{online}/{total} 在线。",
