@@ -13,8 +13,12 @@ _OPENER = re.compile(
 )
 _LANGUAGE = re.compile(r"[^\s`]{0,32}")
 
-CODE_SPAN = r"(?P<ticks>`++)(?:[^`\n]++|\n(?![ \t]*\n)|(?!(?P=ticks)(?!`))`++)*+(?P=ticks)(?!`)"
-"""Pattern of a whole code span: a run of backticks up to the next run of the same length in the same paragraph."""
+_SAME_PARAGRAPH = r"\n(?![ \t]*(?:\n|[>\-*+#<=]|\d{1,9}[.)]))"
+CODE_SPAN = rf"(?P<ticks>`++)(?:[^`\n]++|{_SAME_PARAGRAPH}|(?!(?P=ticks)(?!`))`++)*+(?P=ticks)(?!`)"
+"""Pattern of a whole code span: a run of backticks up to the next run of the same length in the same paragraph.
+
+A line that may begin another block ends the paragraph, so that what only looks like code is treated as prose.
+"""
 
 
 @dataclass(frozen=True, slots=True)
