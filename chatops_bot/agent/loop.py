@@ -1,0 +1,252 @@
+"""The loop, to be read aloud.
+
+A turn asks the model; what it says streams out at once. No tool call: that was the answer. Tool calls: each goes through
+the one door, its result is stored and fed back, and the model is asked again. When a call became a proposal the turn
+rests, because people decide now. At the cap the model is asked once more, without tools, to sum up what it found.
+
+Everything is stored as it happens, so a turn that fails, is stopped or dies keeps the memory of what it did.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+
+from chatops_bot.agent.step import Step
+from chatops_bot.context.followups import MAX_FOLLOWUPS
+from chatops_bot.context.history import answer_to, assistant_message
+from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.model import (
+    FinishReason,
+    Message,
+    ModelNotice,
+    ModelRequest,
+    ReasoningDelta,
+    SystemMessage,
+    ToolDefinition,
+)
+from chatops_bot.domain.people import Effect
+from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.tool import ToolCall, ToolResult
+from chatops_bot.domain.transcript import ModelSaid, ToolReturned
+from chatops_bot.domain.turn_event import (
+    CallEnded,
+    CallStarted,
+    Noted,
+    Proposed,
+    ReasoningStreamed,
+    Rested,
+    RoundEnded,
+    TextStreamed,
+    TurnEvent,
+)
+from chatops_bot.ports import LLM, Clock, Ids, ToolContext, Transcripts
+from chatops_bot.tools.dispatch import Dispatcher
+from chatops_bot.tools.invocation import Dispatched, TurnMemory
+
+MAX_ROUNDS = 10
+"""Model calls with tools in one turn, by default (the second seed system's number)."""
+
+MAX_CUT_CALLS = 3
+"""Model messages in a row whose calls were cut off before the turn gives up."""
+
+CUT = Phrase("回答因长度上限被截断。", "The answer was cut off at the model's output limit.")
+BLOCKED = Phrase(
+    "模型服务商的内容过滤拦截了回答。", "The model provider's content filter withheld the answer."
+)
+CUT_CALLS = Phrase(
+    "模型的调用连续被截断，已停止。", "The model's calls were cut off several times in a row; stopped."
+)
+CAP_REACHED = Phrase(
+    "已达到 {rounds} 轮上限，以下是目前的结果。",
+    "The limit of {rounds} rounds is reached; this is what was found so far.",
+)
+INCOMPLETE = Phrase("分析未完成。", "Analysis incomplete.")
+SUM_UP = "The limit of tool rounds is reached. Do not call tools. Sum up what was found, cite it, and say what was not checked."
+
+
+Emit = Callable[[TurnEvent], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class Turn:
+    """One turn's input. `messages` is what the model sees, system text first; the loop appends to it."""
+
+    context: ToolContext
+    language: Language
+    messages: list[Message]
+    tools: tuple[ToolDefinition, ...]
+    memory: TurnMemory = field(default_factory=TurnMemory)
+    taken_ids: set[str] = field(default_factory=set)
+    suggestions: list[str] = field(default_factory=list)
+    proposed: bool = False
+
+    def suggest(self, result: ToolResult) -> None:
+        """Keep what a tool suggests to ask next, for when the model suggests nothing itself."""
+        texts = (suggestion.said_in(self.language) for suggestion in result.suggestions)
+        self.suggestions += [text for text in texts if text not in self.suggestions]
+
+
+class Loop:
+    def __init__(
+        self,
+        model: LLM,
+        dispatcher: Dispatcher,
+        transcripts: Transcripts,
+        clock: Clock,
+        ids: Ids,
+        *,
+        max_rounds: int = MAX_ROUNDS,
+    ) -> None:
+        self._model = model
+        self._dispatcher = dispatcher
+        self._transcripts = transcripts
+        self._clock = clock
+        self._ids = ids
+        self._max_rounds = max_rounds
+
+    async def run_turn(self, turn: Turn, emit: Emit) -> None:
+        """Run until the agent rests; the last event is `Rested`. Raises `ModelError` when the model fails."""
+        cut_in_a_row, last_text = 0, ""
+        for round_number in range(1, self._max_rounds + 1):
+            step = await self._ask(turn, turn.tools, emit)
+            calls = step.calls(taken=turn.taken_ids, fresh=partial(_call_id, round_number))
+            await self._remember(turn, step, calls)
+            if not calls:
+                await self._rest_with_answer(turn, step, emit)
+                return
+            last_text = step.body or last_text
+            await emit(RoundEnded())
+            if step.finish is not FinishReason.TRUNCATED:
+                cut_in_a_row = 0
+                await self._run_calls(turn, calls, emit)
+                if turn.proposed:
+                    await emit(Rested(TurnOutcome.WAITING, last_text))
+                    return
+                continue
+            cut_in_a_row += 1
+            for call in calls:
+                await self._store_result(turn, call, _CUT_OFF)
+            if cut_in_a_row == MAX_CUT_CALLS:
+                await emit(Noted(CUT_CALLS))
+                await emit(Rested(TurnOutcome.FAILED, last_text))
+                return
+        await self._sum_up(turn, last_text, emit)
+
+    async def _ask(self, turn: Turn, tools: tuple[ToolDefinition, ...], emit: Emit) -> Step:
+        """One model call, streamed. If it ends early, for whatever reason, its text so far is remembered."""
+        step = Step()
+        try:
+            async with aclosing(self._model.stream(ModelRequest(tuple(turn.messages), tools))) as deltas:
+                async for delta in deltas:
+                    visible = step.fold(delta)
+                    if visible:
+                        await emit(TextStreamed(visible))
+                    elif isinstance(delta, ReasoningDelta):
+                        await emit(ReasoningStreamed(delta.text))
+                    elif isinstance(delta, ModelNotice):
+                        await emit(Noted(delta.phrase))
+            if step.finish is None:
+                raise ModelBroke(
+                    Phrase("模型的回答没有正常结束。", "The model's answer broke off without an end.")
+                )
+            if step.finish is FinishReason.BLOCKED and not step.has_calls:
+                raise ModelBlocked(BLOCKED)
+        except (ModelError, asyncio.CancelledError):
+            if step.text.strip():
+                await self._remember(turn, step, ())
+            raise
+        rest = step.close()
+        if rest:
+            await emit(TextStreamed(rest))
+        return step
+
+    async def _rest_with_answer(self, turn: Turn, step: Step, emit: Emit) -> None:
+        """No tool call: the text was the answer."""
+        if step.finish is FinishReason.TRUNCATED:
+            await emit(Noted(CUT))
+        followups = step.followups or tuple(turn.suggestions[:MAX_FOLLOWUPS])
+        await emit(Rested(TurnOutcome.ANSWERED, step.body, followups))
+
+    async def _run_calls(self, turn: Turn, calls: Sequence[ToolCall], emit: Emit) -> None:
+        """Run the calls of one model message: neighbouring reads together, a write alone; after a proposal no more reads."""
+        for effect, batch in self._batches(calls):
+            if turn.proposed and effect is Effect.READ:
+                for call in batch:
+                    await self._store_result(turn, call, _NOT_RUN)
+                continue
+            for call in batch:
+                await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call.name)))
+            async with asyncio.TaskGroup() as group:
+                running = [group.create_task(self._dispatch(turn, call)) for call in batch]
+                for call, task in zip(batch, running, strict=True):
+                    done, milliseconds = await task
+                    await self._store_result(turn, call, done.result)
+                    await emit(
+                        CallEnded(call.id, call.name, done.result.status, done.result.summary, milliseconds)
+                    )
+                    turn.suggest(done.result)
+                    if done.proposal is not None:
+                        turn.proposed = True
+                        await emit(Proposed(done.proposal))
+
+    def _batches(self, calls: Sequence[ToolCall]) -> Iterator[tuple[Effect, list[ToolCall]]]:
+        """Neighbouring reads in one batch, each write in its own, in call order."""
+        for effect, group in groupby(calls, key=lambda call: self._dispatcher.effect_of(call.name)):
+            if effect is Effect.READ:
+                yield effect, list(group)
+            else:
+                yield from ((effect, [call]) for call in group)
+
+    async def _dispatch(self, turn: Turn, call: ToolCall) -> tuple[Dispatched, int]:
+        started = self._clock.monotonic()
+        done = await self._dispatcher.dispatch(call, turn.context, turn.memory, turn.language)
+        return done, round((self._clock.monotonic() - started) * 1000)
+
+    async def _remember(self, turn: Turn, step: Step, calls: tuple[ToolCall, ...]) -> None:
+        said = ModelSaid(turn.context.turn_id, self._clock.now(), step.text, step.reasoning, calls)
+        await self._transcripts.append(turn.context.session, [said])
+        turn.messages.append(assistant_message(said))
+
+    async def _store_result(self, turn: Turn, call: ToolCall, result: ToolResult) -> None:
+        content = canonical_json(result.content)
+        returned = ToolReturned(
+            turn.context.turn_id, self._clock.now(), call.id, call.name, result.status, content
+        )
+        await self._transcripts.append(turn.context.session, [returned])
+        turn.messages.append(answer_to(call, returned, nonce=self._ids.nonce))
+
+    async def _sum_up(self, turn: Turn, last_text: str, emit: Emit) -> None:
+        """The cap is reached: one more call, without tools, sums up; if it fails, the last text stands as incomplete."""
+        await emit(Noted(CAP_REACHED.filled(rounds=self._max_rounds)))
+        turn.messages.append(SystemMessage(SUM_UP))
+        try:
+            step = await self._ask(turn, (), emit)
+        except ModelError:
+            step = Step()
+        if step.body:
+            await self._remember(turn, step, ())
+            await emit(Rested(TurnOutcome.CAPPED, step.body, step.followups))
+        else:
+            await emit(Noted(INCOMPLETE))
+            await emit(Rested(TurnOutcome.CAPPED, last_text))
+
+
+_NOT_RUN = ToolResult(
+    "not_run",
+    {"status": "not run: a proposal of the same message waits for a decision; read again afterwards"},
+    Phrase("未执行", "not run"),
+)
+_CUT_OFF = ToolResult(
+    "not_run",
+    {"error": "not run: your message was cut off at the output limit; send the whole call again, shorter"},
+    Phrase("被截断，未执行", "cut off, not run"),
+)
+
+
+def _call_id(round_number: int, index: int) -> str:
+    return f"call_{round_number}_{index}"

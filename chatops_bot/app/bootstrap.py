@@ -1,0 +1,183 @@
+"""The one place where everything is wired: configuration in, a running bot out. Nothing connects on import."""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+import aiohttp
+import httpx
+from aiohttp import web
+
+from chatops_bot.agent.loop import Loop
+from chatops_bot.app.bundled import load_agents
+from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.web import web_app
+from chatops_bot.domain.people import RIGHTS, Role
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.llm.failover import FailoverModel
+from chatops_bot.llm.offline import OfflineModel
+from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
+from chatops_bot.platforms.slack.adapter import SlackPlatform
+from chatops_bot.ports import LLM, Clock, Ids, Store
+from chatops_bot.sessions.alerts import Alerts
+from chatops_bot.sessions.approvals import Approvals
+from chatops_bot.sessions.conductor import Conductor
+from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.recovery import close_interrupted_turns
+from chatops_bot.sessions.router import Router
+from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.apply import Applier
+from chatops_bot.tools.dispatch import Dispatcher
+from chatops_bot.tools.proposing import Proposer
+from chatops_bot.tools.registry import Registry
+from chatops_bot.toolsets.scheduler.client import SchedulerClient
+from chatops_bot.toolsets.scheduler.login import Account
+from chatops_bot.toolsets.scheduler.toolset import scheduler_tools
+
+_log = logging.getLogger(__name__)
+
+EXPIRY_SWEEP_SECONDS = 5.0
+OFFLINE_PACE = 0.03
+"""Seconds between two pieces of an offline report, so that it grows before the reader's eyes as a model's answer does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """A running bot: what its owner may look at."""
+
+    web_url: str
+    bot_user_id: str
+    model_name: str
+
+
+@asynccontextmanager
+async def open_bot(
+    config: Config,
+    secrets: Secrets,
+    *,
+    clock: Clock,
+    ids: Ids,
+    model: LLM | None = None,
+    wrap_store: Callable[[Store], Store] = lambda store: store,
+) -> AsyncGenerator[Bot, None]:
+    """Start the bot, yield it, and bring it to rest. `model` and `wrap_store` are for tests that play a model or a crash.
+
+    Raises StoreError or PlatformError when it cannot start.
+    """
+    redactor = Redactor(secrets.values())
+    async with AsyncExitStack() as stack:
+        sqlite = await SqliteStore.open(config.store_path, clock)
+        stack.push_async_callback(sqlite.aclose)
+        store = wrap_store(sqlite)
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        http = await stack.enter_async_context(httpx.AsyncClient(trust_env=False))
+        model = model or _model(config, secrets, session)
+        registry = Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
+        platform = SlackPlatform(
+            session,
+            clock,
+            ids,
+            bot_token=secrets.slack_bot_token,
+            app_token=secrets.slack_app_token,
+            base_url=str(config.slack.api_url),
+            roles=config.people,
+            default_role=Role(config.roles.default),
+        )
+        proposer = Proposer(store.proposals, clock, ids, redactor, config.proposal_lifetime)
+        dispatcher = Dispatcher(
+            registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock
+        )
+        approvals = Approvals(
+            store=store,
+            platform=platform,
+            directory=platform.directory,
+            applier=Applier(registry, redactor),
+            redactor=redactor,
+            clock=clock,
+            approver_configured=any(RIGHTS[role].approves for role in config.people.values()),
+        )
+        followups = Followups(store.controls, store.inbox, platform, ids)
+        conductor = Conductor(
+            platform=platform,
+            store=store,
+            loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
+            registry=registry,
+            agents=load_agents(),
+            approvals=approvals,
+            followups=followups,
+            redactor=redactor,
+            clock=clock,
+            ids=ids,
+        )
+        router = Router(
+            store=store, platform=platform, approvals=approvals, followups=followups, conductor=conductor
+        )
+        alerts = (
+            Alerts(platform, followups, redactor, config.alerts.channel, config.alerts.language)
+            if config.alerts.channel
+            else None
+        )
+        identity = await platform.identity()
+        stack.push_async_callback(platform.aclose)
+        interrupted = await close_interrupted_turns(store, platform, clock)
+        if interrupted:
+            _log.warning("%d turns of the last process were closed as interrupted", interrupted)
+        await approvals.recover()
+        await platform.start(router.handle)
+        stack.push_async_callback(router.aclose)
+        web_url = await _serve_web(stack, config, web_app(
+            alerts=alerts, webhook_token=secrets.webhook_token, connected=lambda: platform.connected
+        ))  # fmt: skip
+        sweeper = asyncio.create_task(_sweep(approvals), name="expiry sweep")
+        stack.push_async_callback(_cancel, sweeper)
+        yield Bot(web_url, identity.user_id, model.name)
+
+
+def _model(config: Config, secrets: Secrets, session: aiohttp.ClientSession) -> LLM:
+    offline = OfflineModel(pace=OFFLINE_PACE)
+    if secrets.model is None:
+        return offline
+    timeouts = ModelTimeouts(
+        connect=config.model.connect_seconds,
+        first_delta=config.model.first_delta_seconds,
+        between=config.model.between_deltas_seconds,
+    )
+    client = OpenAIClient(
+        session,
+        base_url=secrets.model.base_url,
+        api_key=secrets.model.api_key,
+        model=secrets.model.name,
+        timeouts=timeouts,
+    )
+    return FailoverModel(client, offline)
+
+
+def _scheduler(config: Config, secrets: Secrets, http: httpx.AsyncClient) -> SchedulerClient:
+    accounts = {
+        Role(name): Account(getattr(config.scheduler.accounts, name).username, password)
+        for name, password in secrets.scheduler_passwords.items()
+    }
+    return SchedulerClient(http, str(config.scheduler.url), accounts)
+
+
+async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application) -> str:
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    site = web.TCPSite(runner, config.web.host, config.web.port)
+    await site.start()
+    host, port = runner.addresses[0][:2]
+    return f"http://{host}:{port}"
+
+
+async def _sweep(approvals: Approvals) -> None:
+    while True:
+        await asyncio.sleep(EXPIRY_SWEEP_SECONDS)
+        await approvals.expire_due()
+
+
+async def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)

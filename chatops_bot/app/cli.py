@@ -1,0 +1,105 @@
+"""The command line. Imports of a subcommand happen when it runs, so that `--help` answers at once."""
+
+import argparse
+import asyncio
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from chatops_bot.domain.errors import ChatopsError
+
+_log = logging.getLogger(__name__)
+
+CANNOT_START = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and exit with its code: 0 done, 1 a fault inside, 2 cannot start, in which case a sentence says why."""
+    options = _parser().parse_args(arguments)
+    try:
+        code = options.run(options)
+    except ChatopsError as error:
+        sys.stderr.write(f"chatops-bot: {error}\n")
+        code = CANNOT_START
+    except KeyboardInterrupt:
+        code = 130
+    except Exception:  # noqa: BLE001  # the process border: nothing leaves as a bare traceback on the screen
+        _log.exception("chatops-bot stopped because of a fault inside")
+        code = 1
+    sys.exit(code)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="chatops-bot", description="An on-call bot that proposes; people approve."
+    )
+    commands = parser.add_subparsers(required=True, metavar="command")
+
+    demo = commands.add_parser("demo", help="the whole product on this machine, in a browser")
+    demo.add_argument(
+        "--port", type=int, default=8321, help="the workspace's port; 0 means any (default 8321)"
+    )
+    demo.add_argument(
+        "--scheduler-port", type=int, default=0, help="the scheduler's port; 0 means any (default 0)"
+    )
+    demo.add_argument("--data", type=Path, default=Path(".chatops-demo"), help="folder that keeps everything")
+    demo.add_argument("--no-browser", action="store_true", help="do not open a browser")
+    demo.add_argument("--json", action="store_true", help="print one JSON line when ready, and nothing else")
+    demo.set_defaults(run=_demo)
+
+    run = commands.add_parser("run", help="the bot against a Slack workspace")
+    run.add_argument("--config", type=Path, default=Path("chatops-bot.yaml"), help="the configuration file")
+    run.add_argument("--ready-json", action="store_true", help="print one JSON line when connected")
+    run.add_argument("--exit-with-parent", action="store_true", help="end when stdin ends")
+    run.set_defaults(run=_run)
+
+    audit = commands.add_parser("audit", help="what the bot did: every tool call and decision")
+    where = audit.add_mutually_exclusive_group()
+    where.add_argument("--data", type=Path, help="the bot's data folder, or the folder of a demo")
+    where.add_argument("--config", type=Path, help="the bot's configuration file")
+    audit.add_argument("--json", action="store_true", help="one JSON object a line")
+    audit.add_argument("--last", type=int, default=100, help="how many rows (default 100)")
+    audit.set_defaults(run=_audit)
+    return parser
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from chatops_bot.app.demo import Demo, DemoOptions
+
+    return asyncio.run(
+        Demo(
+            DemoOptions(
+                port=options.port,
+                scheduler_port=options.scheduler_port,
+                data=options.data.resolve(),
+                open_browser=not options.no_browser,
+                as_json=options.json,
+            )
+        ).run()
+    )
+
+
+def _run(options: argparse.Namespace) -> int:
+    from chatops_bot.app.run import run
+
+    return asyncio.run(
+        run(options.config, ready_json=options.ready_json, with_parent=options.exit_with_parent)
+    )
+
+
+def _audit(options: argparse.Namespace) -> int:
+    from chatops_bot.app.audit_cli import print_audit
+
+    return print_audit(_store_path(options), as_json=options.json, last=options.last)
+
+
+def _store_path(options: argparse.Namespace) -> Path:
+    from chatops_bot.app.config import load_config
+
+    if options.config is not None:
+        return load_config(options.config).store_path
+    folder: Path = options.data or Path(".chatops-demo")
+    inside_demo = folder / "bot" / "bot.db"
+    return inside_demo if inside_demo.exists() else folder / "bot.db"

@@ -1,0 +1,68 @@
+"""The real clock and real ids. Tests bring their own."""
+
+import secrets
+import time
+from datetime import UTC, datetime, timedelta
+
+_CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+_CODE_LENGTH = 6
+
+
+class SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+class RandomIds:
+    def new(self, prefix: str) -> str:
+        return f"{prefix}_{secrets.token_hex(16)}"
+
+    def code(self) -> str:
+        return "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
+
+    def nonce(self) -> str:
+        return secrets.token_hex(16)
+
+
+class ManualClock:
+    """A clock that stands still until it is moved, for tests and replays."""
+
+    def __init__(self, at: datetime) -> None:
+        self._at = at
+        self._seconds = 0.0
+
+    def now(self) -> datetime:
+        return self._at
+
+    def monotonic(self) -> float:
+        return self._seconds
+
+    def advance(self, by: timedelta) -> None:
+        self._at += by
+        self._seconds += by.total_seconds()
+
+
+class CountingIds:
+    """Ids that count up, so that a test can name them: `turn_1`, code `AAAAAB`, nonce `00…01`."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def new(self, prefix: str) -> str:
+        self._count += 1
+        return f"{prefix}_{self._count}"
+
+    def code(self) -> str:
+        self._count += 1
+        number, letters = self._count, ""
+        for _ in range(_CODE_LENGTH):
+            number, digit = divmod(number, len(_CODE_LETTERS))
+            letters = _CODE_LETTERS[digit] + letters
+        return letters
+
+    def nonce(self) -> str:
+        self._count += 1
+        return f"{self._count:032x}"

@@ -1,0 +1,228 @@
+"""One YAML file, and the environment for secrets. Anything unknown or wrong names itself, file and line, and nothing starts."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
+
+from chatops_bot.domain.errors import ConfigInvalid
+from chatops_bot.domain.people import Role
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SlackConfig(_Section):
+    api_url: HttpUrl = HttpUrl("https://slack.com/api/")
+    """Base of the Web API; a local Slack-compatible workspace has its own."""
+
+
+class AccountConfig(_Section):
+    username: str = Field(min_length=1)
+    password_env: str = Field(min_length=1)
+    """The environment variable that holds the password."""
+
+
+class AccountsConfig(_Section):
+    viewer: AccountConfig
+    operator: AccountConfig
+    admin: AccountConfig
+
+
+class SchedulerConfig(_Section):
+    url: HttpUrl
+    accounts: AccountsConfig
+
+
+class RolesConfig(_Section):
+    people: dict[str, Literal["viewer", "operator", "approver", "admin"]] = {}
+    """The platform's user id → role."""
+    default: Literal["viewer", "guest"] = "viewer"
+    """The role of members who are not mapped."""
+
+
+class AlertsConfig(_Section):
+    channel: str | None = None
+    """Where the scheduler's failure alerts are posted; without it they are refused."""
+    language: Literal["zh", "en"] = "en"
+
+
+class WebConfig(_Section):
+    host: str = "127.0.0.1"
+    port: int = Field(default=8320, ge=0, le=65535)
+
+
+class ModelConfig(_Section):
+    base_url: HttpUrl | None = None
+    """An OpenAI-compatible endpoint; OPENAI_BASE_URL wins over it. Without one the offline rules answer."""
+    name: str | None = None
+    max_rounds: int = Field(default=10, ge=1, le=50)
+    connect_seconds: float = Field(default=10, gt=0, le=120)
+    first_delta_seconds: float = Field(default=60, gt=0, le=600)
+    between_deltas_seconds: float = Field(default=60, gt=0, le=600)
+
+
+class ProposalsConfig(_Section):
+    expire_minutes: int = Field(default=60, ge=1, le=24 * 60)
+
+
+class Config(_Section):
+    """The whole file. `data` is resolved against the folder of the file."""
+
+    data: Path = Path("data")
+    slack: SlackConfig = SlackConfig()
+    scheduler: SchedulerConfig
+    roles: RolesConfig = RolesConfig()
+    alerts: AlertsConfig = AlertsConfig()
+    web: WebConfig = WebConfig()
+    model: ModelConfig = ModelConfig()
+    proposals: ProposalsConfig = ProposalsConfig()
+
+    @property
+    def store_path(self) -> Path:
+        return self.data / "bot.db"
+
+    @property
+    def proposal_lifetime(self) -> timedelta:
+        return timedelta(minutes=self.proposals.expire_minutes)
+
+    @property
+    def people(self) -> dict[str, Role]:
+        return {person: Role(role) for person, role in self.roles.people.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEndpoint:
+    base_url: str
+    name: str
+    api_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What only the environment holds. `repr` shows nothing of it."""
+
+    slack_bot_token: str
+    slack_app_token: str
+    scheduler_passwords: Mapping[str, str]
+    model: ModelEndpoint | None
+    webhook_token: str
+
+    def __repr__(self) -> str:
+        return "Secrets(…)"
+
+    def values(self) -> Iterator[str]:
+        """Every secret value, for redaction."""
+        yield self.slack_bot_token
+        yield self.slack_app_token
+        yield from self.scheduler_passwords.values()
+        if self.model is not None:
+            yield self.model.api_key
+        yield self.webhook_token
+
+
+def load_config(path: Path) -> Config:
+    """The file as a Config. Raises ConfigInvalid with file, line and what to do."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigInvalid(
+            f"{path}: cannot be read ({error.strerror}); name the file with --config."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigInvalid(f"{path}: is not UTF-8 text; save it as UTF-8.") from error
+    value, lines = _parse(path, text)
+    try:
+        config = Config.model_validate(value)
+    except ValidationError as error:
+        raise ConfigInvalid("\n".join(_problems(path, error, lines))) from error
+    return config.model_copy(update={"data": (path.parent / config.data).resolve()})
+
+
+def load_secrets(config: Config, env: Mapping[str, str]) -> Secrets:
+    """The secrets that this config needs. Raises ConfigInvalid naming every variable that is missing."""
+    accounts = config.scheduler.accounts
+    passwords = {name: getattr(accounts, name).password_env for name in ("viewer", "operator", "admin")}
+    needed = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", *passwords.values()]
+    base_url = env.get("OPENAI_BASE_URL") or (str(config.model.base_url) if config.model.base_url else "")
+    model_name = env.get("OPENAI_MODEL") or config.model.name or ""
+    problems = [f"{name} is not set in the environment." for name in needed if not env.get(name)]
+    if base_url and not model_name:
+        problems.append(
+            "A model endpoint is set but no model: set OPENAI_MODEL, or model.name in the config."
+        )
+    if base_url and not base_url.startswith(("http://", "https://")):
+        problems.append("OPENAI_BASE_URL must begin with http:// or https://.")
+    if problems:
+        raise ConfigInvalid("\n".join(problems))
+    return Secrets(
+        slack_bot_token=env["SLACK_BOT_TOKEN"],
+        slack_app_token=env["SLACK_APP_TOKEN"],
+        scheduler_passwords={account: env[variable] for account, variable in passwords.items()},
+        model=ModelEndpoint(base_url, model_name, env.get("OPENAI_API_KEY", "")) if base_url else None,
+        webhook_token=env.get("SCHEDULER_WEBHOOK_TOKEN", ""),
+    )
+
+
+_Path = tuple[str, ...]
+
+
+def _parse(path: Path, text: str) -> tuple[Any, dict[_Path, int]]:
+    """The YAML value, and the line of every key in it."""
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        lines = dict(_lines(path, node, ())) if node is not None else {}
+        return (yaml.safe_load(text) or {}), lines
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigInvalid(f"{path}, line {line}: this is not valid YAML: {error.problem}.") from error
+
+
+def _lines(path: Path, node: yaml.Node, at: _Path) -> Iterator[tuple[_Path, int]]:
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            name, line = str(key.value), key.start_mark.line + 1
+            if name in seen:
+                raise ConfigInvalid(f"{path}, line {line}: {'.'.join((*at, name))} is given twice; keep one.")
+            seen.add(name)
+            yield (*at, name), line
+            yield from _lines(path, value, (*at, name))
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield (*at, str(number)), item.start_mark.line + 1
+            yield from _lines(path, item, (*at, str(number)))
+
+
+def _problems(path: Path, error: ValidationError, lines: Mapping[_Path, int]) -> Iterator[str]:
+    for problem in error.errors():
+        at = tuple(map(str, problem["loc"]))
+        name = ".".join(at) or "the file"
+        known = next((lines[at[:length]] for length in range(len(at), 0, -1) if at[:length] in lines), 1)
+        match problem["type"]:
+            case "extra_forbidden":
+                near = difflib.get_close_matches(at[-1], _keys_at(at[:-1]), n=1)
+                hint = f"did you mean {near[0]}?" if near else "remove it."
+                yield f"{path}, line {known}: {name} is not a known key; {hint}"
+            case "missing":
+                yield f"{path}, line {known}: {name} is missing; add it."
+            case _:
+                message = problem["msg"]
+                yield f"{path}, line {known}: {name}: {message[0].lower()}{message[1:]}."
+
+
+def _keys_at(at: _Path) -> list[str]:
+    model: type[BaseModel] = Config
+    for name in at:
+        field = model.model_fields.get(name)
+        annotation = field.annotation if field else None
+        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+            return []
+        model = annotation
+    return list(model.model_fields)

@@ -1,0 +1,33 @@
+"""`chatops-bot run`: the bot against Slack, or against anything that speaks Slack's API."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from chatops_bot.app.bootstrap import open_bot
+from chatops_bot.app.clock import RandomIds, SystemClock
+from chatops_bot.app.config import load_config, load_secrets
+from chatops_bot.app.logs import set_up_logs
+from chatops_bot.app.process import stop_event
+from chatops_bot.domain.redaction import Redactor
+
+
+async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
+    """Run until told to stop. Raises ChatopsError with one sentence when the bot cannot start."""
+    config = load_config(config_path)
+    secrets = load_secrets(config, os.environ)
+    set_up_logs(Redactor(secrets.values()))
+    stop = stop_event(with_parent=with_parent)
+    async with open_bot(config, secrets, clock=SystemClock(), ids=RandomIds()) as bot:
+        if ready_json:
+            ready = {
+                "ready": "bot",
+                "url": bot.web_url,
+                "bot_user_id": bot.bot_user_id,
+                "model": bot.model_name,
+            }
+            sys.stdout.write(json.dumps(ready) + "\n")
+            sys.stdout.flush()
+        await stop.wait()
+    return 0

@@ -1,0 +1,90 @@
+"""The bot's own small web server: health, and the hook that the scheduler calls when a run failed for good."""
+
+import hmac
+import logging
+from collections.abc import Callable
+from datetime import datetime
+
+from aiohttp import web
+from pydantic import BaseModel, ValidationError
+
+from chatops_bot.domain.alert import TaskFailed
+from chatops_bot.domain.errors import PlatformError
+from chatops_bot.sessions.alerts import Alerts
+
+_log = logging.getLogger(__name__)
+
+MAX_BODY_BYTES = 64 * 1024
+
+
+class FailureHook(BaseModel):
+    """The scheduler's failure webhook, as it sends it; unknown keys are ignored, missing texts are empty."""
+
+    task_id: int
+    task_name: str = ""
+    instance_id: int
+    schedule_instance_id: str
+    retry_count: int = 0
+    max_retry: int = 0
+    error_code: str = ""
+    error_message: str = ""
+    timestamp: datetime
+
+
+def web_app(*, alerts: Alerts | None, webhook_token: str, connected: Callable[[], bool]) -> web.Application:
+    """`alerts` is None when no alert channel is configured; `connected` says whether the chat platform hears us."""
+
+    async def healthz(_: web.Request) -> web.Response:
+        return web.json_response({"status": "ok"})
+
+    async def readyz(_: web.Request) -> web.Response:
+        ready = connected()
+        return web.json_response({"ready": ready}, status=200 if ready else 503)
+
+    async def scheduler_hook(request: web.Request) -> web.Response:
+        given = request.headers.get("Authorization", "")
+        if not webhook_token or not hmac.compare_digest(given.encode(), f"Bearer {webhook_token}".encode()):
+            return _refusal(
+                401, "The bearer token is missing or wrong; set SCHEDULER_WEBHOOK_TOKEN on both sides."
+            )
+        if alerts is None:
+            return _refusal(503, "No alert channel is configured; set alerts.channel in the bot's config.")
+        try:
+            hook = FailureHook.model_validate_json(await request.read())
+        except ValidationError as error:
+            fields = ", ".join(sorted({".".join(map(str, e["loc"])) or "body" for e in error.errors()}))
+            return _refusal(400, f"This is not a failure alert; missing or wrong: {fields}.")
+        try:
+            await alerts.raise_failure(
+                TaskFailed(
+                    task_id=hook.task_id,
+                    task_name=hook.task_name or f"#{hook.task_id}",
+                    instance_id=hook.instance_id,
+                    schedule_instance_id=hook.schedule_instance_id,
+                    retry_count=hook.retry_count,
+                    max_retry=hook.max_retry,
+                    error_code=hook.error_code,
+                    error_message=hook.error_message,
+                    at=hook.timestamp,
+                )
+            )
+        except PlatformError as error:
+            _log.warning("the alert of %s could not be posted: %s", hook.schedule_instance_id, error)
+            return _refusal(
+                503, "The chat platform does not take messages right now; deliver the alert again."
+            )
+        return web.json_response({"ok": True})
+
+    app = web.Application(client_max_size=MAX_BODY_BYTES)
+    app.add_routes(
+        [
+            web.get("/healthz", healthz),
+            web.get("/readyz", readyz),
+            web.post("/hooks/scheduler", scheduler_hook),
+        ]
+    )
+    return app
+
+
+def _refusal(status: int, sentence: str) -> web.Response:
+    return web.json_response({"error": sentence}, status=status)

@@ -1,0 +1,119 @@
+"""The transcript as a model sees it: entries in, messages out, valid for any provider wherever the transcript stops.
+
+Every call of an assistant message is answered, in call order: by its stored result, or, where a turn was cut short, by a
+statement that none was stored. Results are fenced here. The transcript itself is never changed.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+
+from chatops_bot.context.fence import fence
+from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
+from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.transcript import (
+    Entry,
+    ModelSaid,
+    ProposalDecided,
+    ToolReturned,
+    TurnRested,
+    UserSaid,
+)
+
+HISTORY_CHARS = 96 * 1024
+"""Size of the newest part of the transcript that is sent, in characters (the first seed system keeps 96 KiB)."""
+
+_NO_RESULT = canonical_json({"error": "interrupted: no result of this call was stored"})
+_UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTED, TurnOutcome.CAPPED}
+
+
+def project(
+    entries: Sequence[Entry], *, nonce: Callable[[], str], limit: int = HISTORY_CHARS
+) -> list[Message]:
+    """The newest messages of the transcript that fit in `limit` characters, starting at a user message.
+
+    The newest user message and what follows it are always there, whatever their size.
+    """
+    messages: list[Message] = []
+    starts: list[int] = []
+    results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
+    for entry in entries:
+        match entry:
+            case UserSaid():
+                starts.append(len(messages))
+                messages.append(UserMessage(entry.text))
+            case ModelSaid() if entry.calls:
+                messages.append(
+                    AssistantMessage(entry.text, entry.reasoning, tuple(map(_replayable, entry.calls)))
+                )
+                messages += (
+                    answer_to(c, results.get((entry.turn_id, c.id)), nonce=nonce) for c in entry.calls
+                )
+            case ModelSaid() if entry.text.strip():
+                messages.append(assistant_message(entry))
+            case ProposalDecided():
+                messages.append(
+                    RecordMessage(fence(_decision(entry), source="decision on a proposal", nonce=nonce))
+                )
+            case TurnRested() if entry.outcome in _UNUSUAL_ENDS:
+                ended = canonical_json({"turn_ended": entry.outcome.value})
+                messages.append(RecordMessage(fence(ended, source="end of a turn", nonce=nonce)))
+            case _:
+                pass  # tool results stand with their calls; an ordinary end says nothing new
+    return _newest(messages, starts, limit)
+
+
+def assistant_message(entry: ModelSaid) -> AssistantMessage:
+    """What the model said, as it is sent back: reasoning unchanged, arguments always a JSON object."""
+    return AssistantMessage(entry.text, entry.reasoning, tuple(map(_replayable, entry.calls)))
+
+
+def answer_to(call: ToolCall, result: ToolReturned | None, *, nonce: Callable[[], str]) -> ToolMessage:
+    """The message that answers `call`: its fenced result, or the statement that none was stored."""
+    content = _NO_RESULT if result is None else result.content
+    return ToolMessage(call.id, call.name, fence(content, source=f"tool {call.name}", nonce=nonce))
+
+
+def _replayable(call: ToolCall) -> ToolCall:
+    """The call with arguments that are a JSON object whatever the model had sent; providers refuse anything else."""
+    try:
+        arguments = json.loads(call.arguments) if call.arguments.strip() else {}
+    except ValueError:
+        arguments = None
+    if isinstance(arguments, dict):
+        return ToolCall(call.id, call.name, call.arguments if call.arguments.strip() else "{}")
+    return ToolCall(call.id, call.name, canonical_json({"not_valid_json": call.arguments}))
+
+
+def _decision(entry: ProposalDecided) -> str:
+    return canonical_json(
+        {
+            "proposal": entry.proposal_id,
+            "code": entry.code,
+            "tool": entry.tool,
+            "target": entry.target,
+            "state": entry.state,
+            "by": entry.person_name,
+            "outcome": entry.outcome,
+            "at": entry.at.isoformat(timespec="seconds"),
+        }
+    )
+
+
+def _newest(messages: list[Message], starts: list[int], limit: int) -> list[Message]:
+    if not starts:
+        return messages
+    first = starts[-1]
+    size = sum(map(_size, messages[first:]))
+    for start in reversed(starts[:-1]):
+        size += sum(map(_size, messages[start:first]))
+        if size > limit:
+            break
+        first = start
+    return messages[first:]
+
+
+def _size(message: Message) -> int:
+    calls = message.calls if isinstance(message, AssistantMessage) else ()
+    return len(message.text) + sum(len(call.arguments) for call in calls)

@@ -1,0 +1,122 @@
+"""Everything that can go wrong on purpose, by whose concern it is.
+
+    ChatopsError
+    ├── ConfigInvalid            nothing starts; names file, line and key
+    ├── ModelError               the model's side
+    │   ├── ModelUnavailable     could not be reached, or answered 5xx or 429
+    │   ├── ModelRefused         key, quota or request not accepted; trying again cannot help
+    │   ├── ModelTimeout         connected and fell silent
+    │   ├── ModelBroke           answered rubbish, or broke off in the middle
+    │   └── ModelBlocked         the provider's filter withheld the output
+    ├── ToolError                goes back to the model as the result of its call
+    │   ├── ToolUnknown          lists the valid names
+    │   ├── ToolArgumentsInvalid names field and reason
+    │   ├── ToolRefused          the person may not do this
+    │   ├── ToolTimedOut
+    │   └── ToolFailed           the back end's own answer, in one sentence
+    ├── PlatformError            the chat platform's side
+    │   ├── MessageGone          edit another way: the message is no longer there
+    │   └── PlatformUnavailable
+    └── StoreError
+        └── StoreTooNew          written by a newer version of this program
+
+Each carries what its reader needs, and `str(error)` is one sentence for a tired person.
+"""
+
+from chatops_bot.domain.language import Phrase
+
+
+class ChatopsError(Exception):
+    """Root of everything that this program raises on purpose."""
+
+
+class ConfigInvalid(ChatopsError):
+    """The configuration is wrong. The message names file, line, key and what to do."""
+
+
+class ModelError(ChatopsError):
+    """A model call failed. `phrase` is the sentence for people; it never holds a key or a header."""
+
+    def __init__(self, phrase: Phrase) -> None:
+        super().__init__(phrase.en)
+        self.phrase = phrase
+
+
+class ModelUnavailable(ModelError):
+    """Not reached, overloaded, or rate limited. `retry_after` in seconds where the provider said so."""
+
+    def __init__(self, phrase: Phrase, retry_after: float | None = None) -> None:
+        super().__init__(phrase)
+        self.retry_after = retry_after
+
+
+class ModelRefused(ModelError):
+    """The provider does not accept the key, the account or the request."""
+
+
+class ModelTimeout(ModelError):
+    """The model went silent for longer than allowed."""
+
+
+class ModelBroke(ModelError):
+    """The stream broke off or did not follow the protocol."""
+
+
+class ModelBlocked(ModelError):
+    """The provider withheld the output."""
+
+
+class ToolError(ChatopsError):
+    """A call that did not work. `phrase` is for people, and for the model in the asker's language."""
+
+    def __init__(self, phrase: Phrase) -> None:
+        super().__init__(phrase.en)
+        self.phrase = phrase
+
+
+class ToolUnknown(ToolError):
+    pass
+
+
+class ToolArgumentsInvalid(ToolError):
+    pass
+
+
+class ToolRefused(ToolError):
+    pass
+
+
+class ToolTimedOut(ToolError):
+    pass
+
+
+class ToolFailed(ToolError):
+    """The back end refused or could not be reached. `outcome_unknown`: a write may or may not have happened."""
+
+    def __init__(self, phrase: Phrase, *, outcome_unknown: bool = False) -> None:
+        super().__init__(phrase)
+        self.outcome_unknown = outcome_unknown
+
+
+class PlatformError(ChatopsError):
+    """The chat platform refused a call. `code` is its own error code."""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class MessageGone(PlatformError):
+    """The message can no longer be edited."""
+
+
+class PlatformUnavailable(PlatformError):
+    """The platform could not be reached, or kept refusing for too long."""
+
+
+class StoreError(ChatopsError):
+    """The store cannot be used. The message names the file and what to do."""
+
+
+class StoreTooNew(StoreError):
+    """The file was written by a newer version of this program."""

@@ -1,0 +1,106 @@
+"""Who may do what.
+
+A role says which effects its people may ask for and which they may approve (the table `RIGHTS`). The approver's own
+rights count, never the requester's; `may_approve` is asked at the click and once more right before the stored action runs.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from chatops_bot.domain.language import Phrase
+
+
+class Effect(StrEnum):
+    """What a tool does to the world; `read` runs at once, the others only as approved proposals."""
+
+    READ = "read"
+    WRITE = "write"
+    DESTRUCTIVE = "destructive"
+
+
+class Risk(StrEnum):
+    """How much an approver should hesitate. High: runs code on a machine, or cannot be taken back."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class Role(StrEnum):
+    """A person's standing, by config. Guests and bots have none and are given `GUEST`."""
+
+    GUEST = "guest"
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    APPROVER = "approver"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who writes or clicks, as the platform vouches for them. `id` is the platform's, `name` is untrusted text."""
+
+    id: str
+    name: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    asks: frozenset[Effect] = frozenset()
+    approves: frozenset[Effect] = frozenset()
+    approves_own: frozenset[Risk] = frozenset()
+
+
+_ALL_EFFECTS = frozenset(Effect)
+
+RIGHTS: dict[Role, Rights] = {
+    Role.GUEST: Rights(),
+    Role.VIEWER: Rights(asks=frozenset({Effect.READ})),
+    Role.OPERATOR: Rights(asks=_ALL_EFFECTS),
+    Role.APPROVER: Rights(asks=_ALL_EFFECTS, approves=frozenset({Effect.WRITE})),
+    Role.ADMIN: Rights(
+        asks=_ALL_EFFECTS,
+        approves=frozenset({Effect.WRITE, Effect.DESTRUCTIVE}),
+        approves_own=frozenset({Risk.LOW, Risk.MEDIUM}),
+    ),
+}
+
+
+def may_ask(person: Person, effect: Effect) -> Phrase | None:
+    """None when `person` may ask for a tool of this `effect`; otherwise the reason for the refusal."""
+    if effect in RIGHTS[person.role].asks:
+        return None
+    if person.role is Role.GUEST:
+        return Phrase("访客不能使用本机器人。", "Guests cannot use this bot.")
+    return Phrase(
+        f"角色 {person.role} 只能查询，不能发起变更；请让 operator、approver 或 admin 来提出。",
+        f"Role {person.role} may read but not ask for changes; ask an operator, approver or admin to request it.",
+    )
+
+
+def may_approve(person: Person, effect: Effect, risk: Risk, *, requester_id: str) -> Phrase | None:
+    """None when `person` may approve a change of this effect and risk; otherwise the reason for the refusal."""
+    rights = RIGHTS[person.role]
+    if effect not in rights.approves:
+        needed = ", ".join(role for role, held in RIGHTS.items() if effect in held.approves)
+        return Phrase(
+            f"角色 {person.role} 不能批准此变更（{effect}）；需要的角色：{needed}。",
+            f"Role {person.role} may not approve this change ({effect}); it takes one of: {needed}.",
+        )
+    if person.id == requester_id and risk not in rights.approves_own:
+        return Phrase(
+            f"您是本变更的发起人（风险：{risk}），不能自己批准；请让另一位批准人来处理。",
+            f"You asked for this change yourself (risk: {risk}), so another approver has to decide.",
+        )
+    return None
+
+
+def may_reject(person: Person, effect: Effect, *, requester_id: str) -> Phrase | None:
+    """None when `person` may reject: whoever could approve such a change, and the person who asked for it."""
+    if person.id == requester_id or effect in RIGHTS[person.role].approves:
+        return None
+    return Phrase(
+        f"角色 {person.role} 不能拒绝此变更；只有批准人或发起人可以。",
+        f"Role {person.role} may not reject this change; only an approver or the person who asked for it may.",
+    )

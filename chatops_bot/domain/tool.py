@@ -1,0 +1,70 @@
+"""Tool calls as the model makes them, results as they come back, and the interrupt that turns a call into a proposal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from chatops_bot.domain.language import Phrase
+
+ToolStatus = Literal["ok", "error", "waits", "not_run"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a model message. `arguments` is the raw JSON text as the model sent it, valid or not."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a call came to.
+
+    `content` is a JSON-able mapping for the model; `summary` is the short line that people see ("12 found");
+    `suggestions` are next questions that make sense after this result, most useful first.
+    """
+
+    status: ToolStatus
+    content: Mapping[str, Any]
+    summary: Phrase
+    suggestions: tuple[Phrase, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One field that an action changes; `before` is None where there was nothing, `after` None where nothing stays."""
+
+    field: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a write tool would do, worked out by reading only. Everything an approver must see is in it.
+
+    `preconditions` are the facts the plan rests on; at apply they are read again, and any difference is drift.
+    `details` are further labelled facts to show whole, such as a payload that will be executed.
+    """
+
+    target: str
+    summary: Phrase
+    changes: tuple[Change, ...]
+    risk: str
+    preconditions: Mapping[str, Any]
+    details: tuple[tuple[Phrase, str], ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a stored action came to, as read back from the system it changed.
+
+    `verified` says whether reading back showed the effect; `content` is the tool's result for the model.
+    """
+
+    ok: bool
+    verified: bool
+    summary: Phrase
+    content: Mapping[str, Any]

@@ -1,0 +1,80 @@
+"""What a session remembers, entry by entry, in the order in which it happened.
+
+Entries are appended as they happen, so a turn that fails, is stopped or dies keeps the memory of what it did. A model
+message may therefore stand without the results of its calls; the projection in `context.history` answers those itself.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.tool import ToolCall, ToolStatus
+
+
+@dataclass(frozen=True, slots=True)
+class UserSaid:
+    """A person's message that started (or waits to start) a turn. `text` is what they wrote, mention removed."""
+
+    turn_id: str
+    at: datetime
+    author_id: str
+    author_name: str
+    author_role: str
+    text: str
+    kind: Literal["user"] = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSaid:
+    """One model message: its text, its reasoning (kept and sent back unchanged, never shown) and its calls."""
+
+    turn_id: str
+    at: datetime
+    text: str
+    reasoning: str
+    calls: tuple[ToolCall, ...]
+    kind: Literal["model"] = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturned:
+    """The result of one call, as JSON text, redacted and not yet fenced."""
+
+    turn_id: str
+    at: datetime
+    call_id: str
+    tool: str
+    status: ToolStatus
+    content: str
+    kind: Literal["tool"] = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalDecided:
+    """A decision and what came of it, so that a later "did it work?" has an answer."""
+
+    turn_id: str
+    at: datetime
+    proposal_id: str
+    code: str
+    tool: str
+    target: str
+    state: str
+    person_name: str
+    outcome: str
+    kind: Literal["decision"] = "decision"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRested:
+    """The end of a turn. `body` is the authoritative final text, without the commentary of earlier rounds."""
+
+    turn_id: str
+    at: datetime
+    outcome: TurnOutcome
+    body: str
+    kind: Literal["end"] = "end"
+
+
+Entry = UserSaid | ModelSaid | ToolReturned | ProposalDecided | TurnRested

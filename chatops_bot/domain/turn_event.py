@@ -1,0 +1,71 @@
+"""What a running turn tells the world: the loop emits these, the turn view folds them into what people see."""
+
+from dataclasses import dataclass
+
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.proposal import Proposal
+from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.tool import ToolStatus
+
+
+@dataclass(frozen=True, slots=True)
+class TextStreamed:
+    """Visible text of the model, in order, in pieces of any size."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningStreamed:
+    """The model's reasoning; a channel of its own that people don't see by default."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundEnded:
+    """A model message with tool calls is complete: what text follows starts a new paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallStarted:
+    call_id: str
+    tool: str
+    label: Phrase
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    call_id: str
+    tool: str
+    status: ToolStatus
+    summary: Phrase
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A write became a proposal; its card is a message of its own."""
+
+    proposal: Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something about the turn that people must know (cut, capped, no model). Stands in a block of its own."""
+
+    phrase: Phrase
+
+
+@dataclass(frozen=True, slots=True)
+class Rested:
+    """The turn is over. `body` is the authoritative final text; `followups` are suggested next questions."""
+
+    outcome: TurnOutcome
+    body: str
+    followups: tuple[str, ...] = ()
+
+
+TurnEvent = (
+    TextStreamed | ReasoningStreamed | RoundEnded | CallStarted | CallEnded | Proposed | Noted | Rested
+)

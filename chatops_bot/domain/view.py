@@ -1,0 +1,102 @@
+"""What people see, before any platform's shape: a message is a `View`, a tuple of neutral blocks.
+
+`Markdown` holds the visible text of an answer and nothing else; tool lines, notes and controls stand in blocks of their
+own, so that reading a thread back can tell them apart.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Tone = Literal["info", "good", "warning", "danger"]
+ButtonStyle = Literal["default", "primary", "danger"]
+
+
+@dataclass(frozen=True, slots=True)
+class Markdown:
+    """Standard Markdown, sanitised: it holds no live mention and no platform token."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Small grey lines of plain text: tool calls, footers. Plain text: the adapter escapes it."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One plain sentence that must not be overlooked, such as "stopped" or "no language model is connected"."""
+
+    text: str
+    tone: Tone = "info"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    label: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Labelled plain values, in order."""
+
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Plain text to show whole and monospaced, such as a payload or a diff."""
+
+    text: str
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Confirm:
+    title: str
+    text: str
+    accept: str
+    cancel: str
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """`control` names what the button does (`approve`, `reject`, `stop`, `followup`, ...); `value` is an opaque id."""
+
+    control: str
+    label: str
+    value: str
+    style: ButtonStyle = "default"
+    confirm: Confirm | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Buttons:
+    buttons: tuple[Button, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """Calls people to the message; the only block that may notify somebody. `person_ids` are the platform's."""
+
+    person_ids: tuple[str, ...]
+    text: str
+
+
+Block = Markdown | Heading | Lines | Notice | Facts | Code | Buttons | Mention
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One message. `fallback` is the plain text for notifications and screen readers."""
+
+    blocks: tuple[Block, ...]
+    fallback: str

@@ -1,0 +1,1 @@
+"""Language models behind one port: a wire each, a client, failover, and the offline model."""

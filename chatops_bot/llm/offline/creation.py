@@ -1,0 +1,135 @@
+"""The facts of a task that somebody wants created, read from one message.
+
+Nothing is guessed: a fact that the message does not state stays empty, and the asker is told which are missing.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chatops_bot.llm.offline.arguments import Masked, Span
+from chatops_bot.llm.offline.cues import NAME
+from chatops_bot.llm.offline.schedules import cron_in, mentions_time
+
+_NAMED = re.compile(
+    rf"(?:\b(?:named\b|called\b|name\b\s*(?:is|:|=)?)|名为|名叫|叫做?|名称?(?:是|为|:|=)?|名字(?:是|叫|为|:)?)\s*(?:(?P<span>{NAME})|(?P<word>[a-z][a-z0-9]*))"
+)
+_TASK_THEN_NAME = re.compile(
+    rf"(?:\b(?:task|job)|任务)\s*[:,，]?\s*(?P<span>{NAME})|(?P<before>{NAME})\s*(?:task|job|任务)"
+)
+_TYPES = (
+    ("container", re.compile(r"\b(?:container|docker|image)\b|容器|镜像")),
+    ("shell", re.compile(r"\b(?:shell|bash|script|command)\b|命令|脚本")),
+    ("http", re.compile(r"\bhttps?\b|接口|网址")),
+)
+_PAYLOAD_CUE = re.compile(
+    rf"(?:\b(?:payload|command|cmd|script|url|runs?|running|execut\w+|calls?|fetch(?:es)?|gets?|hits?|pings?|args?|flags?)|"
+    rf"内容|命令|脚本|执行|运行|地址|网址|调用|请求|访问|参数)\s*(?:is|是|为|:|=)?\s*(?P<span>{NAME})"
+)
+_IMAGE_CUE = re.compile(rf"(?:\bimage|镜像)\s*(?:is|是|为|:|=)?\s*(?P<span>{NAME})")
+_TIMEOUT = re.compile(
+    r"(?:timeout|超时(?:时间)?)\s*(?:of|is|是|为|:|=)?\s*(?P<n>\d{1,5})\s*(?P<unit>m\b|min|分|h\b|小时|hour)?"
+)
+_RETRIES = re.compile(
+    r"(?:(?:retry|retries|max[ _]retry|重试)\s*(?:of|is|是|为|:|=)?\s*(?P<n>\d{1,2})|(?P<m>\d{1,2})\s*(?:retries|次重试))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewTask:
+    """What the message states. Empty strings and None stand for what it does not."""
+
+    name: str = ""
+    type: str = ""
+    cron_expr: str = ""
+    payload: str = ""
+    image: str = ""
+    timeout_seconds: int | None = None
+    max_retry: int | None = None
+    has_odd_time: bool = False
+    """It says when, but not in a way that five cron fields express."""
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Fields without which no task can be created, in the order in which to ask for them."""
+        needed = ("name", "type", "cron_expr", "payload") + (("image",) if self.type == "container" else ())
+        return tuple(field for field in needed if not getattr(self, field))
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """The arguments of create_task."""
+        optional = {
+            "image": self.image,
+            "timeout_seconds": self.timeout_seconds,
+            "max_retry": self.max_retry,
+        }
+        required = {
+            "name": self.name,
+            "type": self.type,
+            "cron_expr": self.cron_expr,
+            "payload": self.payload,
+        }
+        return required | {key: value for key, value in optional.items() if value not in ("", None)}
+
+
+def new_task_in(message: Masked) -> NewTask:
+    """Read a whole masked message."""
+    taken: set[int] = set()
+
+    def span_of(match: re.Match[str] | None, group: str = "span") -> Span | None:
+        if match is None or not match.group(group):
+            return None
+        place = ord(match.group(group)) - 0xE000
+        if place in taken or place >= len(message.spans):
+            return None
+        taken.add(place)
+        return message.spans[place]
+
+    image = span_of(_IMAGE_CUE.search(message.text))
+    payload = span_of(_PAYLOAD_CUE.search(message.text))
+    named = _NAMED.search(message.text)
+    by_word = named.group("word") if named and named.group("word") else ""
+    name = span_of(named)
+    if name is None and not by_word:
+        beside = _TASK_THEN_NAME.search(message.text)
+        name = span_of(beside) or span_of(beside, "before")
+    rest = [span for place, span in enumerate(message.spans) if place not in taken]
+    if name is None and not by_word:
+        name = next((span for span in rest if span.kind == "name"), None)
+    if payload is None:
+        payload = next((span for span in rest if span.kind in ("quote", "url") and span is not name), None)
+    cron, payload = _cron_beside(message, payload, rest)
+    timeout, retries = _TIMEOUT.search(message.text), _RETRIES.search(message.text)
+    return NewTask(
+        name=name.text if name else by_word,
+        type=_type_of(message.text, payload),
+        cron_expr=cron or "",
+        payload=payload.text if payload else "",
+        image=image.text if image else "",
+        timeout_seconds=_seconds(timeout) if timeout else None,
+        max_retry=int(retries.group("n") or retries.group("m")) if retries else None,
+        has_odd_time=cron is None and mentions_time(message.text),
+    )
+
+
+def _cron_beside(message: Masked, payload: Span | None, rest: list[Span]) -> tuple[str | None, Span | None]:
+    """The cron expression, also one in quotes, and the payload when that quotation was taken for it."""
+    quoted = next((span for span in rest if span.kind == "quote" and cron_in(span.text) == span.text), None)
+    if quoted is None:
+        return cron_in(message.text), payload
+    if payload is quoted:
+        payload = next((span for span in rest if span.kind in ("quote", "url") and span is not quoted), None)
+    return quoted.text, payload
+
+
+def _type_of(text: str, payload: Span | None) -> str:
+    for kind, pattern in _TYPES:
+        if pattern.search(text):
+            return kind
+    return "http" if payload is not None and payload.kind == "url" else ""
+
+
+def _seconds(match: re.Match[str]) -> int:
+    unit = match.group("unit") or ""
+    return int(match.group("n")) * (60 if unit in ("m", "min", "分") else 3600 if unit else 1)

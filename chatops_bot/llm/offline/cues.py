@@ -1,0 +1,189 @@
+"""What people say when they mean something: the tables that understanding reads, and nothing else.
+
+All patterns see text that `arguments.mask` prepared: lower case, names and quoted text replaced by one placeholder
+character each, so that a task called `delete-old-logs` or a pasted log line never counts as somebody's words.
+Changing verbs are matched strictly (an English one only where an imperative stands, a Chinese one only when neither
+passive, past nor part of a noun); questions are matched loosely, since a wrong read costs nothing.
+"""
+
+import re
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What is wanted. The value is the word for it in tests and logs."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    TRIGGER = "trigger"
+    RETRY = "retry"
+    DELETE = "delete"
+    CREATE = "create"
+    EXPLAIN = "explain"
+    WHY_CHANGED = "why_changed"
+    VERIFY = "verify"
+    FAILURES = "failures"
+    WORKERS = "workers"
+    RUNS = "runs"
+    HEALTH = "health"
+    DETAIL = "detail"
+    LIST = "list"
+    HELP = "help"
+    HELD = "held"
+
+
+WRITES = frozenset({Kind.PAUSE, Kind.RESUME, Kind.TRIGGER, Kind.RETRY, Kind.DELETE, Kind.CREATE})
+
+
+class Hold(StrEnum):
+    """Why a changing verb is not acted on."""
+
+    NEGATED = "negated"
+    CONDITIONAL = "conditional"
+    DEFERRED = "deferred"
+    BULK = "bulk"
+    CHOICE = "choice"
+
+
+NAME = "[\ue000-\uefff]"
+"""One masked name, quotation or address."""
+
+# Order matters where one verb contains another: 取消暂停 before 暂停.
+CHINESE_VERBS: tuple[tuple[Kind, str], ...] = (
+    (Kind.CREATE, r"(?:创建|新建|新增|添加|增加|建立|加一?个|建一?个)"),
+    (Kind.RESUME, r"(?:取消暂停|解除暂停|恢复(?!正常)|重新启用|启用|重新开启|继续运行|取消停用)"),
+    (Kind.RETRY, r"(?:重试|重跑|重新运行|重新执行|重新跑)"),
+    (Kind.PAUSE, r"(?:暂停|停用|停掉|停止|禁用|停一下|停一停|先停|挂起|关停)"),
+    (Kind.TRIGGER, r"(?:触发|(?:立即|立刻|马上|现在|手动|手工)(?:就)?(?:执行|运行|跑|启动)|(?:执行|运行|跑)一(?:次|下|遍)|启动)"),
+    (Kind.DELETE, r"(?:删除|删掉|移除|删了|删去)"),
+)  # fmt: skip
+
+_NOT_A_VERB = (
+    r"(?!\s+(?:polic\w+|counts?|status|states?|history|settings?|config\w*|limits?|rates?|intervals?|times?|"
+    r"buttons?|reasons?|durations?|logs?|records?|failed|succeeded|list)\b)"
+)
+
+ENGLISH_VERBS: tuple[tuple[Kind, str], ...] = (
+    (Kind.CREATE, rf"(?:create|add|set up|schedule|make|register|define)\b(?!\s+(?:sure|of|sense){_NOT_A_VERB}\b)"),
+    (Kind.RESUME, r"(?:resume|unpause|enable|reenable|reactivate|unsuspend|turn on|switch on)\b"),
+    (Kind.RETRY, r"(?:retry|rerun|redo)\b"),
+    (Kind.PAUSE, r"(?:pause|suspend|disable|hold|halt|freeze|turn off|switch off|stop(?!\s+(?:it|that|this)\b))\b"),
+    (Kind.TRIGGER, r"(?:trigger|kick off|fire off|fire|execute|launch|start|"
+     r"run(?!\s+(?:#?\d|an?\b|me\b|us\b|through\b|diagnos)))\b"),
+    (Kind.DELETE, r"(?:delete|remove|drop|get rid of)\b"),
+)  # fmt: skip
+
+_OPENERS = (
+    r"(?:(?:please|pls|plz|kindly|okay|ok|yes|yeah|hey|hi|hello|bot|now|just|then|so|also|and|first|next|quickly|"
+    r"immediately|go ahead and|let'?s|let us|help me to|help me|can you|could you|would you|will you|can we|could we|"
+    r"i want you to|i want to|i'?d like you to|i'?d like to|i need you to|i need to|we need to|we have to|you need to|"
+    r"请|帮我|帮忙|麻烦|先|给我)\s*,?\s*)*"
+)
+
+ENGLISH_IMPERATIVES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(rf"^\s*{_OPENERS}(?<![a-z])(?P<verb>{verb}{_NOT_A_VERB})"))
+    for kind, verb in ENGLISH_VERBS
+)
+# Telegram style: the name, then the bare verb and nothing more.
+ENGLISH_TELEGRAMS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(rf"^\s*{NAME}\s*:?\s*(?P<verb>{verb})\s*(?:it)?\s*(?:now|please)?\s*$"))
+    for kind, verb in ENGLISH_VERBS
+    if kind is not Kind.CREATE
+)
+ENGLISH_ANY_VERB = re.compile("|".join(rf"\b(?:{verb})" for _, verb in ENGLISH_VERBS))
+CHINESE_IMPERATIVES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(verb)) for kind, verb in CHINESE_VERBS
+)
+
+# Guards of Chinese verbs: what stands right before or after makes it a description instead of a wish.
+DESCRIBED_BEFORE = re.compile(
+    r"(?:被|已|已经|刚|刚刚|自动|正在|曾|曾经|未|没|没有|还没|谁|下次|上次|定时|在|的|说|说要|提示|显示|建议|写着)\s*$"
+)
+DESCRIBED_AFTER = re.compile(
+    r"\s*(?:的|中|状态|过|次数|策略|机制|时间|时|记录|历史|原因|器|条件|后|前|之后|之前|失败(?!的)|成功|日志|按钮|功能|权限|操作)"
+)
+DONE_AFTER = re.compile(r"\s*了(?!吧)")
+HANDED_OVER = re.compile(r"把|将|给我")
+CHINESE_QUESTION = re.compile(
+    r"为什么|为何|怎么|怎样|如何|咋|谁|何时|什么|哪|是否|有没有|是不是|要不要|该不该|应该|会不会|多少|几[次个]|吗|呢|么\s*$"
+)
+CHINESE_POLITE = re.compile(
+    r"^\s*(?:请问)?(?:你)?(?:能不能|能否|可否|可不可以|可以|能)(?P<rest>.*?)(?:吗|么)?\s*$"
+)
+
+PROHIBITION = re.compile(
+    r"\b(?:don'?t|do not|dont|never|not|no need to|avoid|rather not|shouldn'?t|mustn'?t|won'?t|can'?t|cannot|"
+    r"refrain from|without)\b"
+    r"|不要|(?<![特分级区类识个])别(?!的|人)|勿|不必|不用|无需|不准|不许|禁止|(?<!能)不能(?!.*吗)|不可(?!以)|不该|不应|不想|没必要|没有必要|暂不|先不|不再|不会|不(?=\s*(?:暂停|删|恢复|重试|触发))"
+)
+RETRACTION = re.compile(
+    r"\s*(?:no|nope|don'?t|do not|never ?mind|cancel(?: that| it)?|forget it|wait|不|不要|不要了|别|算了|取消|不用了|先别)\s*"
+)
+CONTRAST = re.compile(r"\b(?:but|instead|rather)\b|但是|但|不过|而是|改为|改成")
+POLITE_CONDITION = re.compile(
+    r"\bif (?:you (?:can|could|may|please)|possible|that'?s ok(?:ay)?)\b|(?:如果)?(?:可以|方便|行|没问题)的话|如果(?:可以|方便|行)"
+)
+
+HOLDS: tuple[tuple[Hold, re.Pattern[str]], ...] = (
+    (Hold.CONDITIONAL, re.compile(
+        r"\b(?:if|when|whenever|once|unless|after|until|before|in case)\b"
+        r"|如果|要是|假如|倘若|一旦|的话|除非|直到|等.{0,16}(?:后|再|了)|当.{1,20}时")),
+    (Hold.DEFERRED, re.compile(
+        r"\b(?:tomorrow|tonight|later|next (?:week|month|monday|day)|in \d+ ?(?:m|min|minutes?|h|hours?|days?)|"
+        r"for \d+ ?(?:m|min|minutes?|h|hours?|days?)|at \d)"
+        r"|明天|后天|今晚|稍后|晚点|下周|下个月|(?:小时|分钟|天)(?:之|以)?后|点(?:钟)?再")),
+    (Hold.BULK, re.compile(r"\b(?:all|every|everything|each|both|any)\b|所有|全部|每个|每一个|一切|全都|任何")),
+    (Hold.CHOICE, re.compile(r"\bor\b|或者?|还是")),
+)  # fmt: skip
+
+REFERENCE = re.compile(
+    r"\b(?:it|its|that|this|the (?:same )?(?:task|job))\b|它|这个|那个|该任务|此任务|这任务|刚才|上面"
+)
+CHANGED = re.compile(
+    r"\b(?:paused?|resumed?|disabled?|enabled?|deleted?|removed?|triggered?|suspended?|stopped)\b|暂停|停用|停掉|恢复|启用|删除|触发|禁用"
+)
+
+_FAILURE = (
+    r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|errored|broken?|broke|crash(?:es|ed|ing)?|timed out|timeouts?|"
+    r"red|unsuccessful|wrong|died|blew up|exploded)\b|失败|报错|出错|异常|挂了|挂掉|超时|错误|没跑成|出问题|故障|没成功"
+)
+FAILURE = re.compile(_FAILURE)
+
+QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (Kind.HELP, re.compile(
+        r"^\s*(?:hi|hello|hey|help|help me|你好|您好|嗨|帮助|hello there|good (?:morning|evening)|早上好|晚上好|在吗)\s*$"
+        r"|what can you do|what do you do|how (?:do|can) i use|who are you|how (?:do|to|can|could|would)\b.*\b(?:pause|resume|delete|trigger|create|retry|run)\b"
+        r"|你能做什么|你会什么|能干什么|能做什么|怎么用|使用说明|你是谁"
+        r"|(?:怎么|如何|怎样)(?!.*被).{0,6}(?:暂停|恢复|删除|触发|创建|新建|重试)")),
+    (Kind.EXPLAIN, re.compile(
+        r"\b(?:why|reasons?|cause|analy[sz]e|analysis|diagnose|investigate|debug|troubleshoot|explain)\b"
+        r"|what (?:went wrong|happened|is wrong|'?s wrong)|what'?s wrong|look into"
+        r"|为什么|为何|原因|分析|怎么失败|怎么回事|怎么挂|怎么了|怎么会|排查|诊断|咋|查一下.*(?:报错|错误)|出了什么问题")),
+    (Kind.DETAIL, re.compile(
+        r"\b(?:config\w*|details?|depend\w*|upstream|downstream|success rate|retry (?:policy|count)|max retries|payload|cron|"
+        r"next run|when (?:does|will|is)|timeout setting|describe|schedule|compare)\b"
+        r"|配置|详情|详细|依赖|上游|下游|成功率|超时时间|重试策略|重试次数|下次|什么时候|何时|对比|比较")),
+    (Kind.VERIFY, re.compile(
+        r"\bdid (?:it|that|this|the (?:change|pause|resume|retry|trigger|delete|deletion))\b.*\b(?:work|go through|succeed|happen|take effect|apply)\b"
+        r"|\b(?:is|was|has|did|are) (?:it|that|this|the (?:change|proposal))\b.*\b(?:done|applied|approved|rejected|executed|been applied|get approved|in effect|finished|expire[d]?)\b"
+        r"|\b(?:who approved|who rejected|any luck|did it|worked\?|outcome of (?:it|that|the))"
+        r"|(?:成功|生效|执行|完成|搞定|通过|批准|处理|恢复|暂停|删除|触发|重试|创建|停|改|好)(?:成功|好|完)?了(?:吗|没有|没|么)|有没有(?:成功|生效|通过|批准|执行)|(?:是否|是不是)(?:已经?)?(?:成功|生效|通过|批准|执行)"
+        r"|谁(?:批准|同意|拒绝)|结果(?:如何|怎么样|怎样|呢)|^\s*生效没")),
+    (Kind.FAILURES, FAILURE),
+    (Kind.WORKERS, re.compile(
+        r"\b(?:workers?|nodes?|loads?|capacity|utili[sz]ation|machines?|executors?)\b|节点|负载|机器|执行器|容量|利用率")),
+    (Kind.RUNS, re.compile(
+        r"\b(?:running|in progress|recent runs|latest runs|last runs|run history|runs|executions?)\b"
+        r"|正在运行|正在执行|在跑|在运行|在执行|运行记录|执行记录|最近的?运行|最近的?执行|运行历史|执行历史|跑了")),
+    (Kind.HEALTH, re.compile(
+        r"\b(?:health\w*|overview|status|state|summary|how are things|how is everything|how'?s everything|all (?:good|ok|okay|green|fine)|"
+        r"everything (?:ok|okay|fine|good|alright)|is the scheduler)\b"
+        r"|健康|概览|整体|总体|概况|状态|状况|大盘|情况|正常|总览|还好吗")),
+    (Kind.LIST, re.compile(r"\b(?:tasks?|jobs?)\b|任务|作业|列表")),
+)  # fmt: skip
+"""Tried in this order; the first that matches wins."""
+
+STATUS_FILTERS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("disabled", re.compile(r"\b(?:paused|disabled|suspended|stopped)\b|(?:已)?(?:暂停|停用|禁用)")),
+    ("enabled", re.compile(r"\b(?:enabled|active)\b|已?启用")),
+)

@@ -1,0 +1,124 @@
+"""How a plan gets at facts: it asks, and either has the answer or says which call is missing.
+
+A plan is written as straight code that runs anew at each model call of a turn. `Desk.ask` returns the result of a call
+that this turn already made; otherwise it raises `Pending`, the call goes out, and the next run of the plan gets further.
+So no plan keeps state, and what it does next follows from the messages alone.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from chatops_bot.domain.language import Language
+from chatops_bot.domain.model import ToolDefinition
+from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.llm.offline import report
+from chatops_bot.llm.offline.conversation import WRITE_TOOLS, Content, Conversation, Result
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call to make. `arguments` is JSON text with sorted keys, so that equal calls are equal."""
+
+    tool: str
+    arguments: str
+
+
+def call(tool: str, arguments: Mapping[str, Any]) -> Call:
+    return Call(tool, canonical_json(dict(arguments)))
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What to say, and the changes to propose with it."""
+
+    text: str
+    changes: tuple[Call, ...] = ()
+
+
+class Pending(Exception):
+    """The plan needs these calls before it can go on."""
+
+    def __init__(self, calls: Sequence[Call]) -> None:
+        super().__init__(", ".join(call.tool for call in calls))
+        self.calls = tuple(calls)
+
+
+class Told(Exception):
+    """The plan ends early: there is nothing to do but to say this."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+class Desk:
+    """The facts of one turn and the tools that it may use."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.language: Language = conversation.language
+        self._offered = conversation.offered
+        self._results = {call(result.tool, result.arguments): result for result in conversation.results}
+
+    def offers(self, tool: str) -> bool:
+        return tool in self._offered
+
+    def gather(self, *wanted: tuple[str, Mapping[str, Any]]) -> list[Result]:
+        """The results of several reads, errors included. Raises Pending, or Told when a tool is not offered."""
+        calls = [call(tool, self._fitted(tool, arguments)) for tool, arguments in wanted]
+        missing = [one for one in calls if one not in self._results]
+        for one in missing:
+            if self._offered and one.tool not in self._offered:
+                raise Told(report.not_offered(one.tool, self.language))
+        if missing:
+            raise Pending(missing)
+        return [self._results[one] for one in calls]
+
+    def ask(self, tool: str, **arguments: Any) -> Content:
+        """The result of one read. Raises Pending, or Told when it failed or is not offered."""
+        (result,) = self.gather((tool, arguments))
+        if result.error:
+            raise Told(report.tool_error(result, self.language))
+        return result.content
+
+    def propose(self, text: str, tool: str, **arguments: Any) -> Answer:
+        """The change as a call to make; when this turn already made it, what came of that."""
+        change = call(tool, self._fitted(tool, arguments))
+        made = self._results.get(change)
+        if made is not None:
+            said = (
+                report.tool_error(made, self.language) if made.error else report.proposed(tool, self.language)
+            )
+            return Answer(said)
+        if not self.offers(tool):
+            raise Told(report.not_offered(tool, self.language))
+        return Answer(text, (change,))
+
+    def _fitted(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """`arguments` with numbers brought inside the bounds that the tool's schema states."""
+        definition = self._offered.get(tool)
+        if definition is None or tool in WRITE_TOOLS:
+            return arguments
+        return {name: _bounded(value, definition, name) for name, value in arguments.items()}
+
+
+def _bounded(value: Any, definition: ToolDefinition, name: str) -> Any:
+    if not isinstance(value, int):
+        return value
+    properties = definition.parameters.get("properties", {})
+    schema = properties.get(name, {}) if isinstance(properties, Mapping) else {}
+    highest = schema.get("maximum") if isinstance(schema, Mapping) else None
+    return min(value, highest) if isinstance(highest, int) else value
+
+
+def hours_of(result: Result) -> int:
+    """The window that a run query covered, as its arguments say."""
+    hours = result.arguments.get("hours")
+    return hours if isinstance(hours, int) else 24
+
+
+def parsed(change: Call) -> Mapping[str, Any]:
+    """The arguments of a call as values."""
+    value: Mapping[str, Any] = json.loads(change.arguments)
+    return value

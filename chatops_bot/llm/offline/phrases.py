@@ -1,0 +1,203 @@
+"""The fixed texts of the offline model, each in Chinese and English."""
+
+from chatops_bot.domain.language import Phrase
+from chatops_bot.llm.offline.cues import Hold, Kind
+
+NO_MODEL = Phrase(
+    "未连接语言模型，由固定规则回答：可查询失败、任务、节点和健康状况，也可提议暂停、恢复、触发、重试、删除和创建任务。"
+    "设置 OPENAI_BASE_URL、OPENAI_API_KEY、OPENAI_MODEL 后即可连接语言模型。",
+    "No language model is connected; fixed rules answer. They can look up failures, tasks, workers and health, and propose to "
+    "pause, resume, trigger, retry, delete or create a task. Set OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL to connect one.",
+)
+
+HELP = Phrase(
+    "可以这样问：\n"
+    "- 最近有哪些任务失败了？ / 过去 3 小时有失败吗？\n"
+    "- nightly-report 为什么失败？ / 分析运行 88\n"
+    "- 列出任务 / nightly-report 的配置和成功率\n"
+    "- 整体健康情况 / 节点负载\n"
+    "- 暂停 nightly-report / 恢复 nightly-report / 触发 nightly-report\n"
+    "- 重试运行 88 / 删除任务 old-report\n"
+    "- 创建 shell 任务 clean-tmp，每天凌晨2点执行 `find /tmp -mtime +7 -delete`\n"
+    "- 成功了吗？（查看上一次变更的结果）\n"
+    "所有变更都要有人批准后才执行。",
+    "You can ask:\n"
+    "- what failed recently? / any failures in the last 3 hours?\n"
+    "- why did nightly-report fail? / analyse run 88\n"
+    "- list tasks / config and success rate of nightly-report\n"
+    "- health overview / worker load\n"
+    "- pause nightly-report / resume nightly-report / trigger nightly-report\n"
+    "- retry run 88 / delete task old-report\n"
+    "- create shell task clean-tmp every night at 2 running `find /tmp -mtime +7 -delete`\n"
+    "- did it work? (the outcome of the last change)\n"
+    "Every change runs only after a person approves it.",
+)
+NOT_UNDERSTOOD = Phrase("没看懂这句话；规则只认识固定的问法。", "No rule understands that.")
+
+HOLDS: dict[Hold, Phrase] = {
+    Hold.NEGATED: Phrase("没有提议任何变更：您说了不要做。", "No change proposed: you said not to."),
+    Hold.CONDITIONAL: Phrase(
+        "没有提议任何变更：规则不能等待条件成立；条件满足时请再说一次。",
+        "No change proposed: rules cannot wait for a condition. Ask again when it holds.",
+    ),
+    Hold.DEFERRED: Phrase(
+        "没有提议任何变更：变更只能现在做，不能定时或限时；到时请再说一次。",
+        "No change proposed: a change can only be made now, not at or until a later time. Ask again then.",
+    ),
+    Hold.BULK: Phrase(
+        "没有提议任何变更：规则不做批量变更；请逐个写出任务名。",
+        "No change proposed: rules make no bulk changes. Name each task.",
+    ),
+    Hold.CHOICE: Phrase(
+        "没有提议任何变更：这句话给出了多个选择；请只写一个。",
+        "No change proposed: the sentence leaves a choice. Name one change.",
+    ),
+}
+
+WHICH_TASK = Phrase(
+    "{verb}哪个任务？请写出任务名或编号，例如：{example}",
+    "{verb} which task? Name it or give its id, e.g. {example}",
+)
+VERBS: dict[Kind, Phrase] = {
+    Kind.PAUSE: Phrase("暂停", "Pause"),
+    Kind.RESUME: Phrase("恢复", "Resume"),
+    Kind.TRIGGER: Phrase("触发", "Trigger"),
+    Kind.RETRY: Phrase("重试", "Retry"),
+    Kind.DELETE: Phrase("删除", "Delete"),
+    Kind.EXPLAIN: Phrase("分析", "Analyse"),
+    Kind.DETAIL: Phrase("查看", "Show"),
+    Kind.WHY_CHANGED: Phrase("查看", "Show"),
+}  # fmt: skip
+ASKING = Phrase(
+    "申请{verb}任务 {target}；有人批准之前什么都不会改变。",
+    "Asking to {verb} task {target}. Nothing changes before somebody approves.",
+)
+ASKING_RETRY = Phrase(
+    "申请重试{target}；有人批准之前什么都不会运行。",
+    "Asking to retry {target}. Nothing runs before somebody approves.",
+)
+ASKING_CREATE = Phrase(
+    "申请创建任务 {target}；有人批准之前什么都不会改变。",
+    "Asking to create task {target}. Nothing changes before somebody approves.",
+)
+PROPOSED = Phrase("变更（{tool}）正在等待批准。", "The change ({tool}) waits for approval.")
+
+NOT_OFFERED = Phrase(
+    "这需要工具 {tool}，但您在这里不能使用它；请让有权限的人来问，或换个问法。",
+    "This needs the tool {tool}, which is not available to you here. Ask somebody who has it, or ask differently.",
+)
+TOOL_FAILED = Phrase("{tool} 没有成功：{error}。{advice}", "{tool} failed: {error}. {advice}")
+VALID_NAMES = Phrase("可用的名称：{names}。", "Valid names: {names}.")
+
+ADVICE: tuple[tuple[str, Phrase], ...] = (
+    (
+        r"forbidden|permission|\brole\b|may (?:not|read)|not allowed|unauthori[sz]ed|token|权限|角色",
+        Phrase("请让有权限的人提出。", "Ask somebody who has the right to."),
+    ),
+    (
+        r"not.supported",
+        Phrase("这个后端没有此项数据。", "This back end does not have that data."),
+    ),
+    (
+        r"connect|unreachable|unavailable|timed? ?out|refused|gateway|\b50[234]\b|down|无法连接|超时",
+        Phrase(
+            "请确认调度器在运行且可访问，然后再问一次。",
+            "Check that the scheduler is up and reachable, then ask again.",
+        ),
+    ),
+    (
+        r"not found|no such|unknown|不存在",
+        Phrase("请核对任务名或编号。", "Check the name or id."),
+    ),
+    (
+        r"conflict|disabled|not enabled|already|停用|已存在",
+        Phrase("请先查看该任务的当前状态。", "Look at the task's current state first."),
+    ),
+    (
+        r"could not be read",
+        Phrase("请缩小范围再问，例如只问最近 1 小时。", "Ask for less, e.g. only the last hour."),
+    ),
+)
+"""First match wins; the pattern is searched in the tool's own error text."""
+ADVICE_ELSE = Phrase("请核对后再问一次。", "Check it and ask again.")
+
+HELD_BACK = Phrase(
+    "其余变更先不提议：请先回答这里的问题，再说一次。",
+    "The other changes are not proposed yet: answer the question here and ask again.",
+)
+NO_SUCH_TASK = Phrase("没有名为 {name} 的任务。", "There is no task named {name}.")
+DID_YOU_MEAN = Phrase(
+    "您是指 {near} 吗？请用完整的任务名再说一次。", "Did you mean {near}? Ask again with the full name."
+)
+SEVERAL_TASKS = Phrase(
+    "{name} 对应 {count} 个任务，请用完整的任务名或编号再说一次：",
+    "{name} matches {count} tasks. Ask again with the full name or id:",
+)
+NOTHING_FOUND = Phrase(
+    "这一轮没有查到任何结果；请换个问法再问一次。",
+    "This turn has found nothing. Ask again in other words.",
+)
+NO_TASKS = Phrase("调度器里没有任务。", "The scheduler has no tasks.")
+EXACT_FOR_DELETE = Phrase(
+    "删除需要完整的任务名；最接近的是 {near}。请用它再说一次。",
+    "Deleting needs the full name; the nearest is {near}. Ask again with it.",
+)
+
+STATUSES: dict[str, Phrase] = {
+    "success": Phrase("成功", "succeeded"),
+    "failed": Phrase("失败", "failed"),
+    "timeout": Phrase("超时", "timed out"),
+    "cancelled": Phrase("已取消", "cancelled"),
+    "running": Phrase("运行中", "running"),
+    "pending": Phrase("等待派发", "pending"),
+    "dispatched": Phrase("已派发", "dispatched"),
+    "retry_waiting": Phrase("等待重试", "waits for retry"),
+    "enabled": Phrase("启用", "enabled"),
+    "disabled": Phrase("停用", "disabled"),
+    "online": Phrase("在线", "online"),
+    "offline": Phrase("离线", "offline"),
+}  # fmt: skip
+
+DECISIONS: dict[str, Phrase] = {
+    "applied": Phrase("已执行", "was carried out"),
+    "failed": Phrase("执行失败", "failed"),
+    "outcome_unknown": Phrase("结果未知（可能已执行，也可能没有）", "has an unknown outcome: it may or may not have happened"),
+    "drifted": Phrase("未执行：目标在批准前已经变化", "was not carried out: the target had changed meanwhile"),
+    "rejected": Phrase("被拒绝，未执行", "was rejected and not carried out"),
+    "expired": Phrase("已过期，未执行", "expired and was not carried out"),
+    "approved": Phrase("已批准，尚未执行", "is approved and not carried out yet"),
+    "claimed": Phrase("正在执行", "is being carried out"),
+    "pending": Phrase("还没有人决定", "is not decided yet"),
+}  # fmt: skip
+NO_DECISION = Phrase(
+    "这个会话里还没有任何已决定的变更，所以没有结果可报告。",
+    "No change has been decided in this conversation, so there is no outcome to report.",
+)
+UNDECIDED = Phrase(
+    "最近提议的变更（{tool}）还没有决定；请在它的卡片上批准或拒绝。",
+    "The last change proposed ({tool}) is not decided yet. Approve or reject it on its card.",
+)
+NO_REASON_KEPT = Phrase(
+    "这个会话里没有关于它的决定；调度器不记录暂停、恢复或删除的原因和操作人。",
+    "This conversation holds no decision about it, and the scheduler keeps no reason or person for a pause, resume or delete.",
+)
+
+FIELDS: dict[str, Phrase] = {
+    "name": Phrase("任务名（例如 clean-tmp）", "name (e.g. clean-tmp)"),
+    "type": Phrase("类型（shell、http 或 container）", "type (shell, http or container)"),
+    "cron_expr": Phrase("时间（例如 每天凌晨2点，或 `0 2 * * *`）", "schedule (e.g. every night at 2, or `0 2 * * *`)"),
+    "payload": Phrase(
+        "内容（用反引号写命令，或写网址）",
+        "payload (the command in backticks, or a URL)",
+    ),
+    "image": Phrase("镜像（例如 镜像 `alpine:3.20`）", "image (e.g. image `alpine:3.20`)"),
+}  # fmt: skip
+MISSING = Phrase("还不能创建任务，缺少：", "The task cannot be created yet. Missing:")
+ODD_TIME = Phrase(
+    "这个时间无法用 5 段 cron 准确表示，请直接写 cron。",
+    "That schedule has no exact 5-field cron form. Write the cron expression itself.",
+)
+CREATE_EXAMPLE = Phrase(
+    "请在一句话里写全，例如：创建 shell 任务 clean-tmp，每天凌晨2点执行 `find /tmp -mtime +7 -delete`",
+    "Write it all in one message, e.g.: create shell task clean-tmp every night at 2 running `find /tmp -mtime +7 -delete`",
+)

@@ -1,0 +1,96 @@
+"""What to do about each intent: one short plan a kind, in one table.
+
+A plan asks the desk for what it needs and returns the answer; see `desk` for how it is cut into model calls. Intents of one
+message are planned side by side: their reads go out together, and no change is proposed while a read is missing or while
+any of the changes still needs a question answered.
+"""
+
+from collections.abc import Callable
+
+from chatops_bot.llm.offline import changes, findings, phrases, questions, report
+from chatops_bot.llm.offline.conversation import Conversation
+from chatops_bot.llm.offline.cues import WRITES, Kind
+from chatops_bot.llm.offline.desk import Answer, Call, Desk, Pending, Told, hours_of
+from chatops_bot.llm.offline.understanding import Intent, understand
+
+_MOST_CALLS = 8
+"""Calls of one model message at most; what is left is asked for in the next."""
+
+
+def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
+    """The next calls of this turn, or its answer (which may propose changes). Never fails."""
+    intents = understand(conversation.text)
+    if not intents:
+        return Answer(report.help_text(conversation.language, understood=not conversation.text.strip()))
+    desk = Desk(conversation)
+    answers: list[Answer] = []
+    pending: list[Call] = []
+    is_open = False
+    if conversation.has_spoken:
+        # What was said with the proposals stands already; only what became of them is new.
+        intents = tuple(intent for intent in intents if intent.kind in WRITES) or intents
+    for intent in intents:
+        try:
+            answers.append(_PLANS[intent.kind](desk, conversation, intent))
+        except Pending as missing:
+            pending += missing.calls
+        except Told as told:
+            answers.append(Answer(told.text))
+            is_open = is_open or intent.kind in WRITES
+    if pending and conversation.offered:
+        return tuple(dict.fromkeys(pending))[:_MOST_CALLS]
+    if pending:
+        answers.append(Answer(_gathered(conversation)))
+    if is_open or pending:
+        # One question left open about a change holds back all changes of the message: they may belong together.
+        answers = [_held_back(answer, conversation) for answer in answers]
+    changes = tuple(dict.fromkeys(change for answer in answers for change in answer.changes))
+    return Answer(report.joined(answer.text for answer in answers), changes)
+
+
+def _held_back(answer: Answer, conversation: Conversation) -> Answer:
+    return Answer(phrases.HELD_BACK.said_in(conversation.language)) if answer.changes else answer
+
+
+def _gathered(conversation: Conversation) -> str:
+    """A summing-up of whatever this turn has found, for when no further call is allowed."""
+    sections = []
+    for result in conversation.results:
+        language = conversation.language
+        if result.error:
+            sections.append(report.tool_error(result, language))
+        elif result.tool == "query_instances":
+            status = str(result.arguments.get("status") or "")
+            sections.append(findings.runs(result.content, {}, hours_of(result), status, language))
+        elif result.tool in _SUMMARIES:
+            sections.append(_SUMMARIES[result.tool](result.content, conversation))
+    return "\n\n".join(sections) or phrases.NOTHING_FOUND.said_in(conversation.language)
+
+
+_SUMMARIES: dict[str, Callable[..., str]] = {
+    "query_tasks": lambda content, turn: findings.tasks(content, "", turn.language),
+    "get_task_detail": lambda content, turn: findings.detail(content, None, turn.language),
+    "get_system_health": lambda content, turn: findings.health(content, turn.language),
+    "query_workers": lambda content, turn: findings.workers(content, turn.language),
+    "analyze_failure": lambda content, turn: findings.explanation(content, "", None, turn.language),
+}
+
+_PLANS: dict[Kind, Callable[[Desk, Conversation, Intent], Answer]] = {
+    Kind.FAILURES: questions.failures,
+    Kind.RUNS: questions.runs,
+    Kind.EXPLAIN: questions.explain,
+    Kind.WHY_CHANGED: questions.why_changed,
+    Kind.VERIFY: questions.verify,
+    Kind.LIST: questions.list_tasks,
+    Kind.DETAIL: questions.detail,
+    Kind.HEALTH: questions.health,
+    Kind.WORKERS: questions.workers,
+    Kind.HELP: questions.help_text,
+    Kind.HELD: questions.held,
+    Kind.PAUSE: changes.change("pause_task", action="pause"),
+    Kind.RESUME: changes.change("pause_task", action="resume"),
+    Kind.TRIGGER: changes.change("trigger_task"),
+    Kind.DELETE: changes.change("delete_task"),
+    Kind.RETRY: changes.retry,
+    Kind.CREATE: changes.create,
+}

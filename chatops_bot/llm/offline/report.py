@@ -1,0 +1,160 @@
+"""What to say when there is no data to show: errors, questions back, held changes, decisions.
+
+Reports on the scheduler's data stand in `findings`. Both quote untrusted values through `quoting` only.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.llm.offline import phrases
+from chatops_bot.llm.offline.conversation import Record, Result
+from chatops_bot.llm.offline.creation import NewTask
+from chatops_bot.llm.offline.cues import Hold, Kind
+from chatops_bot.llm.offline.quoting import Times, code, fact
+
+_NAMES_SHOWN = 8
+
+
+def task_label(task: Mapping[str, Any]) -> str:
+    """`nightly-report` (#3), as far as known."""
+    name, task_id = task.get("name"), task.get("id", task.get("task_id"))
+    number = f"#{task_id}" if isinstance(task_id, int) else ""
+    if not name:
+        return number or "—"
+    return f"{code(name, 128)} ({number})" if number else code(name, 128)
+
+
+def status_word(value: object, language: Language) -> str:
+    phrase = phrases.STATUSES.get(str(value))
+    return phrase.said_in(language) if phrase else fact(value)
+
+
+def listed(values: Sequence[object]) -> str:
+    shown = ", ".join(code(value, 128) for value in values[:_NAMES_SHOWN])
+    return shown + (", …" if len(values) > _NAMES_SHOWN else "")
+
+
+def tool_error(result: Result, language: Language) -> str:
+    """One sentence: which tool, its own error text, what to do; then the names that it offers instead."""
+    advice = next(
+        (said for pattern, said in phrases.ADVICE if re.search(pattern, result.error, re.IGNORECASE)),
+        phrases.ADVICE_ELSE,
+    )
+    lines = [
+        phrases.TOOL_FAILED.said_in(language).format(
+            tool=code(result.tool), error=code(result.error), advice=advice.said_in(language)
+        )
+    ]
+    for key, phrase in (("valid_names", phrases.VALID_NAMES), ("near", phrases.DID_YOU_MEAN)):
+        names = result.content.get(key)
+        if isinstance(names, list) and names:
+            lines.append(
+                phrase.filled(**{"names" if key == "valid_names" else "near": listed(names)}).said_in(
+                    language
+                )
+            )
+    return "\n".join(lines)
+
+
+def not_offered(tool: str, language: Language) -> str:
+    return phrases.NOT_OFFERED.filled(tool=code(tool)).said_in(language)
+
+
+def proposed(tool: str, language: Language) -> str:
+    return phrases.PROPOSED.filled(tool=code(tool)).said_in(language)
+
+
+def asking(kind: Kind, target: str, language: Language) -> str:
+    verb = phrases.VERBS[kind].said_in(language).lower()
+    return phrases.ASKING.filled(verb=verb, target=target).said_in(language)
+
+
+def asking_retry(run_id: int, task: str, language: Language) -> str:
+    run = run_label(run_id, language)
+    owner = Phrase(f"任务 {task} 的{run}", f"{run} of task {task}").said_in(language) if task else run
+    return phrases.ASKING_RETRY.filled(target=owner).said_in(language)
+
+
+def asking_create(task: NewTask, language: Language) -> str:
+    target = f"{code(task.name, 128)} ({task.type}, {code(task.cron_expr)})"
+    return phrases.ASKING_CREATE.filled(target=target).said_in(language)
+
+
+def run_label(run_id: object, language: Language) -> str:
+    return Phrase(f"运行 {fact(run_id)}", f"run {fact(run_id)}").said_in(language)
+
+
+def held(hold: Hold, names: Sequence[str], language: Language) -> str:
+    said = phrases.HOLDS[hold].said_in(language)
+    return f"{said} ({listed(names)})" if names else said
+
+
+def which_task(kind: Kind, language: Language) -> str:
+    verb = phrases.VERBS[kind]
+    example = Phrase(f"`{verb.zh} nightly-report`", f"`{verb.en.lower()} nightly-report`")
+    return phrases.WHICH_TASK.said_in(language).format(
+        verb=verb.said_in(language), example=example.said_in(language)
+    )
+
+
+def several_tasks(name: str, tasks: Sequence[Mapping[str, Any]], language: Language) -> str:
+    head = phrases.SEVERAL_TASKS.filled(name=code(name, 128), count=len(tasks)).said_in(language)
+    lines = [f"- {task_label(task)}" for task in tasks[:_NAMES_SHOWN]]
+    return "\n".join([head, *lines, *(["- …"] if len(tasks) > _NAMES_SHOWN else [])])
+
+
+def no_such_task(name: str, near: Sequence[str], has_tasks: bool, language: Language) -> str:
+    said = phrases.NO_SUCH_TASK.filled(name=code(name, 128)).said_in(language)
+    if not has_tasks:
+        return f"{said} {phrases.NO_TASKS.said_in(language)}"
+    if not near:
+        return said
+    return f"{said} {phrases.DID_YOU_MEAN.filled(near=listed(near)).said_in(language)}"
+
+
+def exact_for_delete(task: Mapping[str, Any], language: Language) -> str:
+    return phrases.EXACT_FOR_DELETE.filled(near=task_label(task)).said_in(language)
+
+
+def missing_facts(task: NewTask, language: Language) -> str:
+    """Exactly what is missing for a task, with an example."""
+    lines = [phrases.MISSING.said_in(language)]
+    lines += [f"- {phrases.FIELDS[name].said_in(language)}" for name in task.missing]
+    if task.has_odd_time:
+        lines.append(phrases.ODD_TIME.said_in(language))
+    return "\n".join([*lines, phrases.CREATE_EXAMPLE.said_in(language)])
+
+
+def decision(record: Record, language: Language) -> str:
+    """State, person, time and outcome of an earlier change."""
+    state = phrases.DECISIONS.get(record.state)
+    times = Times([record.at])
+    what = f"{code(record.tool)} {code(record.target)}" if record.target else code(record.tool)
+    said = state.said_in(language) if state else code(record.state)
+    head = Phrase(f"变更 {what} {said}。", f"The change {what} {said}.").said_in(language)
+    facts = [
+        Phrase("决定人：{v}", "Decided by: {v}").filled(v=code(record.by)).said_in(language)
+        if record.by
+        else "",
+        Phrase("时间：{v}", "At: {v}").filled(v=times.show(record.at)).said_in(language) if record.at else "",
+        Phrase("结果：{v}", "Outcome: {v}").filled(v=code(record.outcome)).said_in(language)
+        if record.outcome
+        else "",
+    ]
+    lines = [head, *(f"- {line}" for line in facts if line), times.note(language)]
+    return "\n".join(line for line in lines if line)
+
+
+def help_text(language: Language, *, understood: bool) -> str:
+    said = phrases.HELP.said_in(language)
+    return said if understood else f"{phrases.NOT_UNDERSTOOD.said_in(language)} {said}"
+
+
+def joined(sections: Iterable[str]) -> str:
+    """Sections as one text, repetitions left out; a note about zone and day that several share stands once, at the end."""
+    lines = "\n\n".join(dict.fromkeys(section for section in sections if section)).split("\n")
+    notes = [line for line in lines if line.startswith(("(Times ", "（时间："))]
+    kept = [line for place, line in enumerate(lines) if line not in notes or line not in lines[place + 1 :]]
+    return "\n".join(kept)

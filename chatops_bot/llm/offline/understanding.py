@@ -1,0 +1,221 @@
+"""From a message to what is wanted.
+
+A message is masked, split into sentences and clauses, and each clause is read on its own: first for a changing verb that
+somebody really asks for, then for a question. Reading errs on one side: whatever looks like a prohibition, a condition,
+a later time or "all of them" is held and explained, never acted on.
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+
+from chatops_bot.llm.offline import cues
+from chatops_bot.llm.offline.arguments import (
+    NOTHING,
+    Masked,
+    Scope,
+    Target,
+    count_in,
+    hours_in,
+    ids_in,
+    mask,
+    plain_name_in,
+)
+from chatops_bot.llm.offline.creation import NewTask, new_task_in
+from chatops_bot.llm.offline.cues import WRITES, Hold, Kind
+
+_MOST_INTENTS = 4
+_LONGEST_TEXT = 8000
+"""Characters that are read; a longer message is a paste, and its first lines say what is wanted."""
+
+_SENTENCE_END = re.compile(r"[!?;\n。]+|\.(?=\s|$)")
+_ASKING = re.compile(r"\s*(?:why|who|what|when|which|how)\b")
+_CLAUSE_END = re.compile(
+    r"[,、]|\b(?:and then|and also|and|then|also|plus)\b|\b(?=(?:but|instead)\b)"
+    r"|并且|(?<!合)并(?![发行])|然后|接着|同时|另外|顺便|以及|(?=但是|但|不过|而是)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """One thing that is wanted. `hold` is set for Kind.HELD, `new_task` for Kind.CREATE."""
+
+    kind: Kind
+    target: Target = NOTHING
+    scope: Scope = field(default=Scope())
+    hold: Hold | None = None
+    new_task: NewTask | None = None
+
+
+def understand(text: str) -> tuple[Intent, ...]:
+    """What a message asks for, in its order; empty when no rule understands it. Never fails."""
+    message = mask(text[:_LONGEST_TEXT])
+    intents: list[Intent] = []
+    for sentence in _SENTENCE_END.split(cues.POLITE_CONDITION.sub(" ", message.text)):
+        if cues.RETRACTION.fullmatch(sentence) and any(intent.kind in WRITES for intent in intents):
+            intents = [_held(intent) for intent in intents]
+            continue
+        if any(intent.kind is Kind.CREATE for intent in intents):
+            continue  # the whole message describes the new task
+        _read_sentence(message, sentence, intents)
+    return _joined(intents)[:_MOST_INTENTS]
+
+
+def _held(intent: Intent, why: Hold = Hold.NEGATED) -> Intent:
+    return Intent(Kind.HELD, intent.target, hold=why) if intent.kind in WRITES else intent
+
+
+def _read_sentence(message: Masked, sentence: str, intents: list[Intent]) -> None:
+    hold = next((hold for hold, pattern in cues.HOLDS if pattern.search(sentence)), None)
+    is_prohibited = False
+    first = len(intents)
+    for clause in _CLAUSE_END.split(sentence):
+        if cues.CONTRAST.match(clause.lstrip()):
+            is_prohibited = False
+            clause = cues.CONTRAST.sub(" ", clause, count=1)
+        if cues.RETRACTION.fullmatch(clause) and any(intent.kind in WRITES for intent in intents):
+            intents[:] = [_held(intent) for intent in intents]
+            continue
+        wish = _wish(clause)
+        forbids = wish is None and _is_prohibition(clause)
+        is_prohibited = is_prohibited or forbids
+        if forbids and not _is_question(clause):
+            intents.append(Intent(Kind.HELD, Target(message.names_in(clause)), hold=Hold.NEGATED))
+        elif wish is not None and wish[0] is Kind.CREATE:
+            if is_prohibited or hold is Hold.CONDITIONAL:
+                intents.append(Intent(Kind.HELD, hold=Hold.NEGATED if is_prohibited else hold))
+            else:
+                intents.append(Intent(Kind.CREATE, new_task=new_task_in(message)))
+            return
+        elif wish is not None:
+            intent = Intent(wish[0], _target(message, clause, wish[0], wish[1]))
+            held = Hold.NEGATED if is_prohibited else hold
+            intents.append(_held(intent, held) if held else intent)
+        else:
+            _read_question(message, clause, intents)
+    if any(intent.hold is Hold.CONDITIONAL for intent in intents[first:]):
+        # "If it fails again, …": the condition is not a question.
+        intents[first:] = [intent for intent in intents[first:] if intent.kind is Kind.HELD]
+
+
+def _wish(clause: str) -> tuple[Kind, str] | None:
+    """The change that a clause asks for and the clause without its verb, or None."""
+    for kind, pattern in (*cues.ENGLISH_IMPERATIVES, *cues.ENGLISH_TELEGRAMS):
+        match = pattern.match(clause)
+        if match is not None and not cues.PROHIBITION.search(clause):
+            return kind, clause[: match.start("verb")] + " " + clause[match.end("verb") :]
+    asked = clause
+    polite = cues.CHINESE_POLITE.match(clause)
+    if polite is not None:
+        asked = polite.group("rest")
+    if cues.CHINESE_QUESTION.search(asked) or cues.PROHIBITION.search(clause):
+        return None
+    for kind, pattern in cues.CHINESE_IMPERATIVES:
+        for match in pattern.finditer(asked):
+            before, after = asked[: match.start()], asked[match.end() :]
+            if kind is Kind.CREATE and "任务" not in after and not re.search(r"\b(?:task|job)\b", after):
+                continue
+            if _is_wish(before, after):
+                return kind, before + " " + after
+    return None
+
+
+def _is_wish(before: str, after: str) -> bool:
+    if cues.DESCRIBED_BEFORE.search(before) or cues.DESCRIBED_AFTER.match(after):
+        return False
+    return not cues.DONE_AFTER.match(after) or cues.HANDED_OVER.search(before) is not None
+
+
+def _is_prohibition(clause: str) -> bool:
+    """Whether a clause says not to change something."""
+    match = cues.PROHIBITION.search(clause)
+    if match is None:
+        return False
+    rest = clause[match.end() :]
+    return cues.ENGLISH_ANY_VERB.search(rest) is not None or any(
+        pattern.search(clause) for _, pattern in cues.CHINESE_IMPERATIVES
+    )
+
+
+def _is_question(clause: str) -> bool:
+    return cues.CHINESE_QUESTION.search(clause) is not None or _ASKING.match(clause) is not None
+
+
+def _read_question(message: Masked, clause: str, intents: list[Intent]) -> None:
+    kind = next((kind for kind, pattern in cues.QUESTIONS if pattern.search(clause)), None)
+    names = message.names_in(clause)
+    if kind is None:
+        _read_bare(message, clause, names, intents)
+        return
+    if kind is Kind.EXPLAIN and cues.CHANGED.search(clause) and not cues.FAILURE.search(clause):
+        kind = Kind.WHY_CHANGED
+    target = _target(message, clause, kind, clause)
+    if kind is Kind.DETAIL and target.is_empty:
+        kind = Kind.LIST if re.search(r"task|job|任务", clause) else Kind.DETAIL
+    if kind in (Kind.HEALTH, Kind.LIST, Kind.RUNS) and (target.names or target.task_ids):
+        kind = Kind.DETAIL
+    elif kind is Kind.FAILURES and target.run_ids:
+        kind = Kind.EXPLAIN
+    status = next((word for word, pattern in cues.STATUS_FILTERS if pattern.search(clause)), "")
+    scope = Scope(hours_in(clause), count_in(clause), status if kind is Kind.LIST else "")
+    intents.append(Intent(kind, target, scope))
+
+
+def _read_bare(message: Masked, clause: str, names: tuple[str, ...], intents: list[Intent]) -> None:
+    """A clause without any cue: more names for the intent before it, or a task to look at."""
+    ids = ids_in(clause)
+    if not (names or ids.tasks or ids.runs):
+        return
+    last = intents[-1] if intents else None
+    takes_more = (
+        last is not None and last.target.names and re.fullmatch(rf"(?:\s|{cues.NAME}|和|与)*", clause)
+    )
+    if last is not None and takes_more:
+        intents[-1] = replace(last, target=replace(last.target, names=last.target.names + names))
+    elif ids.runs:
+        intents.append(Intent(Kind.EXPLAIN, Target(run_ids=ids.runs)))
+    else:
+        intents.append(Intent(Kind.DETAIL, Target(names, ids.tasks)))
+
+
+_TAKES_PLAIN_NAMES = frozenset({*WRITES, Kind.EXPLAIN, Kind.DETAIL, Kind.WHY_CHANGED})
+_LONE_NUMBER_IS_A_RUN = frozenset({Kind.RETRY, Kind.EXPLAIN})
+
+
+def _target(message: Masked, clause: str, kind: Kind, words: str) -> Target:
+    """What a clause is about. `words` is the clause without its verb."""
+    names, ids = message.names_in(clause), ids_in(clause)
+    if names:
+        return Target(names, run_ids=ids.runs)
+    if kind is Kind.RETRY and ids.tasks and not re.search(r"task|job|任务", clause):
+        return Target(run_ids=ids.tasks)
+    if ids.runs or ids.tasks:
+        return Target((), ids.tasks, ids.runs)
+    if ids.bare and kind in _LONE_NUMBER_IS_A_RUN:
+        return Target(run_ids=ids.bare)
+    if ids.bare and kind in WRITES:
+        return Target(task_ids=ids.bare)
+    plain = plain_name_in(words) if kind in _TAKES_PLAIN_NAMES else ""
+    if plain:
+        return Target((plain,))
+    return Target(is_reference=cues.REFERENCE.search(clause) is not None)
+
+
+def _joined(intents: list[Intent]) -> tuple[Intent, ...]:
+    """Intents with "it" resolved to what the same message named before, and repetitions taken out."""
+    result: list[Intent] = []
+    known = NOTHING
+    for intent in intents:
+        is_about_same = intent.target.is_reference or (intent.kind is Kind.EXPLAIN and intent.target.is_empty)
+        if is_about_same and not known.is_empty:
+            intent = replace(intent, target=known)
+        elif not intent.target.is_empty and not intent.target.is_reference:
+            known = intent.target
+        if intent.kind is Kind.EXPLAIN:
+            result = [
+                old
+                for old in result
+                if not (old.kind is Kind.FAILURES and old.target == intent.target != NOTHING)
+            ]
+        if intent not in result and not (intent.kind is Kind.HELP and result):
+            result.append(intent)
+    return tuple(result)

@@ -1,0 +1,225 @@
+"""The client of an OpenAI-compatible endpoint: one HTTP request a model call, its answer streamed as deltas.
+
+What is tried again, and when: only what may pass by itself (not reached, overloaded, rate limited), and only before the
+first byte of an answer, since later the person has already seen something. All tries share the one deadline for the first
+delta, so a person never waits longer than that to hear how it went.
+
+Progress is a delta. Comments and empty chunks that keep a connection alive do not count as one.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from http import HTTPStatus
+from math import inf
+
+import aiohttp
+from yarl import URL
+
+from chatops_bot.domain.errors import ConfigInvalid, ModelUnavailable
+from chatops_bot.domain.model import ModelDelta, ModelRequest
+from chatops_bot.llm.openai_errors import ProviderErrors, retry_after_of
+from chatops_bot.llm.openai_wire import AnswerParser, ContextRole, encode
+
+RETRY_PAUSES = (0.5, 1.5)
+"""Seconds before the second and the third try. A person is waiting, so there are few tries, soon."""
+
+LONGEST_PAUSE = 10.0
+"""A `Retry-After` above this is not waited for: saying so, or asking another model, is quicker."""
+
+ERROR_BYTES = 64 << 10
+"""How much of an error answer is read."""
+
+_BAD_REQUEST = (400, 422)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTimeouts:
+    """Seconds. `first_delta` counts from the start of the call, all tries together; `between` from delta to delta.
+
+    `linger` is how long a complete answer waits for its usage figures, `hang_up` how long for the end of the connection,
+    without which it could not be used again.
+    """
+
+    connect: float = 10.0
+    first_delta: float = 60.0
+    between: float = 60.0
+    linger: float = 5.0
+    hang_up: float = 0.1
+
+
+def completions_url(base_url: str) -> URL:
+    """The address to post to, for a base URL given as root, with a version path, with a slash, or in full.
+
+    Raises ConfigInvalid when it is no http(s) URL, or holds a user and password.
+    """
+    try:
+        base = URL(base_url.strip())
+    except ValueError as error:
+        raise ConfigInvalid(
+            "The model's base URL is not a URL. Write one like https://api.example.com/v1."
+        ) from error
+    if base.scheme not in ("http", "https") or not base.host:
+        raise ConfigInvalid("The model's base URL must begin with https:// or http:// and name a host.")
+    if base.user is not None or base.password is not None:
+        raise ConfigInvalid("The model's base URL must not hold a user or password. Use the API key setting.")
+    path = base.path.rstrip("/") or "/v1"
+    if not path.endswith("/chat/completions"):
+        path += "/chat/completions"
+    return base.with_path(path, keep_query=True)
+
+
+class OpenAIClient:
+    """An `LLM` at an OpenAI-compatible endpoint.
+
+    The session is shared and stays open. An empty `api_key` sends none, for servers that want none. `sleep` waits between
+    tries. Raises ConfigInvalid for a base URL or key that can never work.
+    """
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        *,
+        base_url: str,
+        api_key: str,
+        model: str,
+        timeouts: ModelTimeouts | None = None,
+        context_role: ContextRole = "system",
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._session = session
+        self._url = completions_url(base_url)
+        self._model = model
+        self._timeouts = timeouts or ModelTimeouts()
+        self._context_role = context_role
+        self._sleep = sleep
+        self._headers = _headers(api_key.strip())
+        self._host = self._url.host_port_subcomponent or ""
+        self._errors = ProviderErrors(self._host, model, secrets=[api_key.strip()])
+        self._include_usage = True
+
+    @property
+    def name(self) -> str:
+        return f"{self._model} at {self._host}"
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
+        """See `ports.LLM.stream`."""
+        begun = False
+        deadline = _now() + self._timeouts.first_delta
+        response = await self._open(request, deadline)
+        try:
+            parser = AnswerParser(self._errors)
+            while not parser.ended:
+                data = await self._read(response, parser, deadline, begun)
+                if not data:
+                    break
+                for delta in parser.feed(data):
+                    yield delta
+                    begun = True
+                    deadline = _now() + self._timeouts.between
+            for delta in parser.close():
+                yield delta
+            await self._hang_up(response)
+        finally:
+            response.close()
+
+    async def _open(self, request: ModelRequest, deadline: float) -> aiohttp.ClientResponse:
+        """An answer with status 200 of which nothing is read yet, after as many tries as it takes."""
+        pauses = iter(RETRY_PAUSES)
+        while True:
+            try:
+                return await self._post(request, deadline)
+            except ModelUnavailable as failure:
+                wait = max(next(pauses, inf), failure.retry_after or 0.0)
+                if wait > LONGEST_PAUSE or _now() + wait >= deadline:
+                    raise
+            await self._sleep(wait)
+
+    async def _post(self, request: ModelRequest, deadline: float) -> aiohttp.ClientResponse:
+        body = encode(
+            request, self._model, context_role=self._context_role, include_usage=self._include_usage
+        )
+        try:
+            async with asyncio.timeout_at(deadline):
+                response = await self._session.post(
+                    self._url,
+                    data=body,
+                    headers=self._headers,
+                    timeout=aiohttp.ClientTimeout(
+                        total=None, connect=self._timeouts.connect, sock_connect=self._timeouts.connect
+                    ),
+                    allow_redirects=False,
+                )
+                if response.status == HTTPStatus.OK:
+                    return response
+                complaint = await _beginning(response)
+        except aiohttp.ClientSSLError as error:
+            raise self._errors.untrusted() from error
+        except aiohttp.ClientResponseError:
+            # Not HTTP. The cause is dropped because its representation holds the request's headers.
+            raise self._errors.rubbish() from None
+        except aiohttp.ClientError as error:
+            raise self._errors.unreachable() from error
+        except TimeoutError as error:
+            raise self._errors.silent(self._timeouts.first_delta) from error
+        if self._include_usage and response.status in _BAD_REQUEST and b"stream_options" in complaint:
+            self._include_usage = False
+            return await self._post(request, deadline)
+        raise self._errors.from_answer(response.status, complaint, retry_after_of(response.headers))
+
+    async def _read(
+        self, response: aiohttp.ClientResponse, parser: AnswerParser, deadline: float, begun: bool
+    ) -> bytes:
+        """The next bytes; none at the end, or when a complete answer has waited long enough for its usage."""
+        if parser.answered:
+            deadline = min(deadline, _now() + self._timeouts.linger)
+        try:
+            async with asyncio.timeout_at(deadline):
+                return await response.content.readany()
+        except aiohttp.ClientError as error:
+            if not parser.answered:
+                raise self._errors.broke_off() from error
+        except TimeoutError as error:
+            if not parser.answered and begun:
+                raise self._errors.stalled(self._timeouts.between) from error
+            if not parser.answered:
+                raise self._errors.silent(self._timeouts.first_delta) from error
+        return b""
+
+    async def _hang_up(self, response: aiohttp.ClientResponse) -> None:
+        """Read up to the end of the answer if that comes at once: only then can the connection be used again."""
+        with suppress(aiohttp.ClientError, TimeoutError):
+            async with asyncio.timeout(self._timeouts.hang_up):
+                while await response.content.readany():
+                    pass
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def _headers(api_key: str) -> dict[str, str]:
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "text/event-stream, application/json",
+        "Accept-Encoding": "identity",  # compression makes proxies hold a stream back
+    }
+    if not api_key:
+        return headers
+    if not (api_key.isascii() and api_key.isprintable()):
+        raise ConfigInvalid(
+            "The model's API key holds a line break or a character outside ASCII. Copy it again."
+        )
+    return {**headers, "Authorization": f"Bearer {api_key}"}
+
+
+async def _beginning(response: aiohttp.ClientResponse) -> bytes:
+    """The first bytes of an error answer; the connection is given back."""
+    body = bytearray()
+    try:
+        while len(body) < ERROR_BYTES and (piece := await response.content.readany()):
+            body += piece
+    finally:
+        response.close()
+    return bytes(body[:ERROR_BYTES])

@@ -1,0 +1,1 @@
+"""Chat platforms behind the `Platform` and `Directory` ports, a package each."""

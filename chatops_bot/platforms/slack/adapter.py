@@ -1,0 +1,99 @@
+"""Slack behind the `Platform` port: wires the way in, the writer and the directory around one bot token."""
+
+from collections.abc import Mapping
+
+import aiohttp
+
+from chatops_bot.domain.people import Role
+from chatops_bot.domain.session import MessageRef
+from chatops_bot.domain.view import View
+from chatops_bot.platforms.slack import limits
+from chatops_bot.platforms.slack.api import DEFAULT_BASE_URL, Identity, SlackApi
+from chatops_bot.platforms.slack.blocks import mention_token
+from chatops_bot.platforms.slack.directory import SlackDirectory
+from chatops_bot.platforms.slack.inbound import OnEvent, SlackInbound
+from chatops_bot.platforms.slack.outbound import SlackWriter
+from chatops_bot.platforms.slack.socket import SlackSocket
+from chatops_bot.ports import Clock, Ids, Place, PlatformLimits
+from chatops_bot.rendering.pacing import Pace
+
+
+class SlackPlatform:
+    """One Slack workspace. `session` stays its owner's and must outlive this object.
+
+    `directory` is the `Directory` of the same workspace. Only `base_url` tells Slack from a local workspace.
+    """
+
+    def __init__(
+        self,
+        session: aiohttp.ClientSession,
+        clock: Clock,
+        ids: Ids,
+        *,
+        bot_token: str,
+        app_token: str,
+        base_url: str = DEFAULT_BASE_URL,
+        roles: Mapping[str, Role] | None = None,
+        default_role: Role = Role.VIEWER,
+        pace: Pace | None = None,
+        patience: float = 120.0,
+        call_timeout: float = 30.0,
+        ping_interval: float = 10.0,
+        proxy: str | None = None,
+    ) -> None:
+        self._pace = pace or Pace()
+        self._api = SlackApi(session, bot_token, base_url, timeout=call_timeout)
+        self._writer = SlackWriter(self._api, clock, ids, pace=self._pace, patience=patience)
+        self._socket = SlackSocket(
+            session, app_token, base_url, clock, ping_interval=ping_interval, proxy=proxy
+        )
+        self._inbound: SlackInbound | None = None
+        self.directory = SlackDirectory(self._api, clock, roles or {}, default_role)
+
+    async def start(self, on_event: OnEvent) -> None:
+        """Connect and hand events to `on_event` until `aclose`.
+
+        Raises PlatformError when Slack refuses a token, PlatformUnavailable when it cannot be reached.
+        """
+        identity = await self._api.identity()
+        self._inbound = SlackInbound(identity, self.directory, self.whisper, on_event)
+        await self._socket.open(identity, self._inbound.receive)
+
+    async def aclose(self) -> None:
+        """Take in nothing more, work through what came in, and drop edits that still wait."""
+        await self._socket.close()
+        if self._inbound is not None:
+            await self._inbound.drain()
+        await self._writer.aclose()
+
+    @property
+    def connected(self) -> bool:
+        """Whether events reach us: for health checks."""
+        return self._socket.connected
+
+    async def identity(self) -> Identity:
+        """The bot's workspace and ids."""
+        return await self._api.identity()
+
+    def mention(self, user_id: str) -> str:
+        """The token that calls a user. Raises ValueError for anything that is not a user id."""
+        return mention_token(user_id)
+
+    @property
+    def limits(self) -> PlatformLimits:
+        return PlatformLimits(text_chars=limits.MARKDOWN_TOTAL, edit_interval=self._pace.per_message)
+
+    async def post(self, place: Place, view: View, key: str = "") -> MessageRef:
+        return await self._writer.post(place, view, key)
+
+    async def find(self, place: Place, key: str) -> MessageRef | None:
+        return await self._writer.find(place, key)
+
+    def edit(self, ref: MessageRef, view: View) -> None:
+        self._writer.edit(ref, view)
+
+    async def finish(self, ref: MessageRef, view: View) -> MessageRef:
+        return await self._writer.finish(ref, view)
+
+    async def whisper(self, place: Place, person_id: str, view: View) -> None:
+        await self._writer.whisper(place, person_id, view)

@@ -1,0 +1,241 @@
+"""A view as Slack's blocks: pure, and within every limit.
+
+Plain text goes into `plain_text` objects, escaped, so that neither tokens nor formatting characters in it come alive.
+Code goes into rich text, which Slack shows letter by letter and never parses: no payload can break out of it. Only
+`Mention` makes tokens, from ids that look like ids.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, assert_never
+
+from chatops_bot.domain.view import (
+    Block,
+    Button,
+    Buttons,
+    Code,
+    Confirm,
+    Facts,
+    Heading,
+    Lines,
+    Markdown,
+    Mention,
+    Notice,
+    Tone,
+    View,
+)
+from chatops_bot.platforms.slack import limits
+from chatops_bot.platforms.slack.text import clean, escape_within, utf8_size
+
+Json = dict[str, Any]
+
+_MARKS: dict[Tone, str] = {"info": "›", "good": "✓", "warning": "△", "danger": "✕"}
+_USER_ID = re.compile(r"[UW][A-Z0-9]+")
+_NOTHING = "–"
+_CUT = "\n…"
+
+
+def payload(view: View) -> Json:
+    """`{"text", "blocks"}` for chat.postMessage, chat.update and chat.postEphemeral.
+
+    `blocks` is always there, if empty: an edit without it would leave old buttons standing. A view that is too large is
+    cut visibly, Markdown first and Code last; callers that split by `SlackPlatform.limits` never see that. Raises
+    ValueError for a button whose value is longer than Slack keeps, since half an id is no id.
+    """
+    repeated = Counter(
+        button.control for block in view.blocks if isinstance(block, Buttons) for button in block.buttons
+    )
+    numbers: Counter[str] = Counter()
+
+    def action_id(control: str) -> str:
+        if repeated[control] == 1:
+            return control
+        numbers[control] += 1
+        return f"{control}:{numbers[control] - 1}"
+
+    blocks: list[Json] = []
+    for block in view.blocks:
+        if isinstance(block, Buttons):
+            buttons = [_button(button, action_id(button.control)) for button in block.buttons]
+            blocks += [{"type": "actions", "elements": part} for part in _chunks(buttons, limits.ACTIONS)]
+        else:
+            blocks += _blocks(block)
+    return {"text": _fallback(view), "blocks": _within_limits(blocks)}
+
+
+def mention_token(user_id: str) -> str:
+    """The live token that calls a user. Raises ValueError for anything that is not a user id."""
+    if not _USER_ID.fullmatch(user_id):
+        raise ValueError(f"{user_id!r} is not a Slack user id")
+    return f"<@{user_id}>"
+
+
+def _blocks(block: Block) -> Iterator[Json]:
+    match block:
+        case Markdown(text):
+            if text.strip():
+                yield {"type": "markdown", "text": clean(text)}
+        case Heading(text):
+            yield {"type": "header", "text": _plain(text, limits.HEADER)}
+        case Lines(lines):
+            if any(line.strip() for line in lines):
+                yield {"type": "context", "elements": [_plain("\n".join(lines), limits.TEXT)]}
+        case Notice(text, tone):
+            yield {"type": "section", "text": _plain(f"{_MARKS[tone]} {text}", limits.TEXT)}
+        case Facts(facts):
+            cells = [
+                cell for fact in facts for cell in (_label(fact.label), _plain(fact.value, limits.FIELD))
+            ]
+            yield from ({"type": "section", "fields": part} for part in _chunks(cells, limits.FIELDS))
+        case Code(text, label):
+            if label.strip():
+                yield {"type": "context", "elements": [_plain(label, limits.TEXT)]}
+            yield from (_preformatted(part) for part in _code_parts(clean(text)))
+        case Mention(person_ids, text):
+            tokens = " ".join(mention_token(each) for each in person_ids if _USER_ID.fullmatch(each))
+            rest = escape_within(text, limits.TEXT - len(tokens) - 1)
+            if said := f"{tokens} {rest}".strip():
+                yield {"type": "section", "text": {"type": "mrkdwn", "text": said, "verbatim": True}}
+        case Buttons():
+            raise AssertionError("buttons are numbered over the whole view")
+        case _:
+            assert_never(block)
+
+
+def _plain(text: str, most: int) -> Json:
+    return {"type": "plain_text", "text": _filled(text, most), "emoji": False}
+
+
+def _label(text: str) -> Json:
+    """A bold label: asterisks in it would end the bold."""
+    return {
+        "type": "mrkdwn",
+        "text": f"*{_filled(text.replace('*', ''), limits.FIELD - 2)}*",
+        "verbatim": True,
+    }
+
+
+def _filled(text: str, most: int) -> str:
+    """Slack refuses empty text."""
+    return escape_within(clean(text).strip() or _NOTHING, most)
+
+
+def _button(button: Button, action_id: str) -> Json:
+    if len(button.value) > limits.BUTTON_VALUE:
+        raise ValueError(
+            f"the value of button {button.control!r} is longer than {limits.BUTTON_VALUE} characters"
+        )
+    element: Json = {
+        "type": "button",
+        "action_id": action_id[: limits.ACTION_ID],
+        "text": _plain(button.label, limits.BUTTON_LABEL),
+        "value": button.value,
+    }
+    if button.style != "default":
+        element["style"] = button.style
+    if button.confirm is not None:
+        element["confirm"] = _confirm(button.confirm, button.style == "danger")
+    return element
+
+
+def _confirm(confirm: Confirm, dangerous: bool) -> Json:
+    return {
+        "title": _plain(confirm.title, limits.CONFIRM_TITLE),
+        "text": _plain(confirm.text, limits.CONFIRM_TEXT),
+        "confirm": _plain(confirm.accept, limits.CONFIRM_BUTTON),
+        "deny": _plain(confirm.cancel, limits.CONFIRM_BUTTON),
+        **({"style": "danger"} if dangerous else {}),
+    }
+
+
+def _preformatted(text: str) -> Json:
+    box = {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": text}]}
+    return {"type": "rich_text", "elements": [box]}
+
+
+def _code_parts(text: str) -> Iterator[str]:
+    """`text` in pieces that fit one box and join to exactly `text`, cut after a line where there is one."""
+    while len(text) > limits.CODE_CHUNK:
+        end = text.rfind("\n", 0, limits.CODE_CHUNK) + 1 or limits.CODE_CHUNK
+        yield text[:end]
+        text = text[end:]
+    if text:
+        yield text
+
+
+def _chunks(items: list[Json], most: int) -> Iterable[list[Json]]:
+    return (items[start : start + most] for start in range(0, len(items), most))
+
+
+def _fallback(view: View) -> str:
+    return escape_within(view.fallback.strip() or _visible(view) or "…", limits.FALLBACK_BYTES, utf8_size)
+
+
+def _visible(view: View) -> str:
+    texts: list[str] = []
+    for block in view.blocks:
+        match block:
+            case Markdown(text) | Heading(text) | Notice(text) | Code(text) | Mention(text=text):
+                texts.append(text)
+            case Lines(lines):
+                texts += lines
+            case Facts(facts):
+                texts += [f"{fact.label}: {fact.value}" for fact in facts]
+            case Buttons():
+                pass
+            case _:
+                assert_never(block)
+    return "\n".join(text for text in texts if text.strip()).strip()
+
+
+def _within_limits(blocks: list[Json]) -> list[Json]:
+    """The guard over the whole message: number of blocks, Markdown in all, text in all. Buttons always stay."""
+    actions = [block for block in blocks if block["type"] == "actions"]
+    if len(blocks) > limits.BLOCKS:
+        room = limits.BLOCKS - 1 - len(actions[: limits.BLOCKS - 1])
+        kept = [block for block in blocks if block["type"] != "actions"][:room]
+        note = {"type": "context", "elements": [_plain("…", limits.TEXT)]}
+        blocks = [*kept, note, *actions[: limits.BLOCKS - 1]]
+    blocks = _trimmed(blocks, "markdown", limits.MARKDOWN_TOTAL)
+    excess = sum(map(_size, blocks)) - limits.BLOCK_TEXT_TOTAL
+    for kind in ("markdown", "context", "section", "rich_text"):
+        if excess > 0:
+            had = sum(_size(block) for block in blocks if block["type"] == kind)
+            blocks = _trimmed(blocks, kind, max(0, had - excess))
+            excess = sum(map(_size, blocks)) - limits.BLOCK_TEXT_TOTAL
+    return blocks
+
+
+def _trimmed(blocks: list[Json], kind: str, most: int) -> list[Json]:
+    """`blocks` with at most `most` characters in blocks of `kind`: the one that overflows is cut, later ones go."""
+    kept: list[Json] = []
+    for block in blocks:
+        size = _size(block) if block["type"] == kind else 0
+        if size <= most:
+            kept.append(block)
+            most -= size
+            continue
+        if kind == "markdown" and most > len(_CUT):
+            kept.append({"type": kind, "text": block["text"][: most - len(_CUT)] + _CUT})
+        elif kind == "rich_text" and most > len(_CUT):
+            kept.append(_preformatted(block["elements"][0]["elements"][0]["text"][: most - len(_CUT)] + _CUT))
+        most = 0
+    return kept
+
+
+def _size(block: Json) -> int:
+    """Characters of text in a block, labels of buttons aside."""
+    match block["type"]:
+        case "markdown":
+            return len(block["text"])
+        case "rich_text":
+            return len(block["elements"][0]["elements"][0]["text"])
+        case "context":
+            return sum(len(element["text"]) for element in block["elements"])
+        case "section" if "fields" in block:
+            return sum(len(field["text"]) for field in block["fields"])
+        case "section" | "header":
+            return len(block["text"]["text"])
+        case _:
+            return 0

@@ -1,0 +1,197 @@
+"""What comes in from Slack: a verified payload becomes an inbound event, or nothing.
+
+Slack wants its acknowledgement within three seconds, so `receive` only starts the work and returns; the socket
+acknowledges at once. Events of one session are handed on in the order in which they came, however long it takes to
+look up who wrote them. A message that mentions the bot comes twice, as `app_mention` and as `message`: both are handed
+on with the same `dedupe_key`, and the router claims one.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from pydantic import ValidationError
+
+from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.session import MessageRef, SessionKey
+from chatops_bot.domain.view import Notice, View
+from chatops_bot.platforms.slack.api import Identity
+from chatops_bot.platforms.slack.directory import SlackDirectory
+from chatops_bot.platforms.slack.payloads import BlockActions, Json, MessageEvent, Whereabouts
+from chatops_bot.platforms.slack.text import (
+    as_typed,
+    mentioned_channels,
+    mentioned_users,
+    without_mentions_of,
+)
+from chatops_bot.ports import Place
+
+log = logging.getLogger(__name__)
+
+PLATFORM = "slack"
+CONTROLS = ("approve", "reject", "stop", "followup", "form")
+"""How the names of controls begin; a button of any other name is not ours or is from another version."""
+_NEW_MESSAGES = (None, "thread_broadcast", "file_share")
+
+NO_LONGER_VALID = Phrase(
+    "此控件已失效，未执行任何操作。", "This control is no longer valid; nothing was done."
+)
+NOT_RECOGNISED = Phrase(
+    "暂时无法向 Slack 查询您的身份，因此没有处理；请稍后再试。",
+    "Slack cannot say who you are at the moment, so nothing was done; please try again.",
+)
+
+OnEvent = Callable[[InboundEvent], Awaitable[None]]
+Whisper = Callable[[Place, str, View], Awaitable[None]]
+
+
+class SlackInbound:
+    """Turns payloads of one workspace into calls of `on_event`; `whisper` tells a person what cannot be handed on."""
+
+    def __init__(
+        self, identity: Identity, directory: SlackDirectory, whisper: Whisper, on_event: OnEvent
+    ) -> None:
+        self._identity = identity
+        self._directory = directory
+        self._whisper = whisper
+        self._on_event = on_event
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._last_in_session: dict[SessionKey, asyncio.Event] = {}
+
+    def receive(self, body: Json) -> None:
+        """Start work on a verified payload: an Events API body or an interaction. Never raises."""
+        if body.get("type") == "event_callback":
+            self._receive_event(body.get("event"))
+        elif body.get("type") == "block_actions":
+            self._receive_action(body)
+
+    async def drain(self, grace: float = 10.0) -> None:
+        """Return when what was received has been worked through; what takes longer than `grace` seconds is cancelled."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + grace
+        while self._tasks and (left := deadline - loop.time()) > 0:
+            await asyncio.wait(self._tasks, timeout=left)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _receive_event(self, raw: Any) -> None:
+        if not isinstance(raw, dict) or raw.get("type") not in ("message", "app_mention"):
+            return
+        if raw.get("subtype") not in _NEW_MESSAGES:
+            return
+        try:
+            event = MessageEvent.model_validate(raw)
+        except ValidationError as error:
+            log.warning("A message from Slack cannot be read: %s", _reasons(error))
+            return
+        if event.bot_id or event.app_id or event.user in (None, "USLACKBOT", self._identity.user_id):
+            return
+        session = self._session(event.channel, event.thread_ts or event.ts)
+        self._start(session, event.user, event.channel, lambda: self._message(session, event))
+
+    def _receive_action(self, body: Json) -> None:
+        try:
+            action = BlockActions.model_validate(body)
+        except ValidationError as error:
+            log.warning("An interaction from Slack cannot be read: %s", _reasons(error))
+            self._refuse(body)
+            return
+        control = action.actions[0].action_id.partition(":")[0]
+        if not control.startswith(CONTROLS):
+            log.info("A control %r that nobody knows was used.", control)
+            self._refuse(body)
+            return
+        channel = action.container.channel_id
+        session = self._session(channel, action.thread)
+        self._start(session, action.user.id, channel, lambda: self._control(session, control, action))
+
+    async def _message(self, session: SessionKey, event: MessageEvent) -> MessageReceived:
+        raw = event.readable_text
+        bot = self._identity.user_id
+        users = mentioned_users(raw) - {bot}
+        names = {user: await self._directory.user_name(user) for user in sorted(users)}
+        names |= {each: await self._directory.channel_name(each) for each in sorted(mentioned_channels(raw))}
+        return MessageReceived(
+            dedupe_key=f"{PLATFORM}:{session.workspace}:{event.channel}:{event.ts}",
+            session=session,
+            message_id=event.ts,
+            author=await self._directory.person(event.user or ""),
+            text=as_typed(without_mentions_of(raw, bot), names),
+            mentions_bot=event.type == "app_mention" or bot in mentioned_users(raw),
+            is_direct=event.channel_type == "im" or event.channel.startswith("D"),
+            has_attachments=bool(event.files or event.attachments),
+        )
+
+    async def _control(self, session: SessionKey, control: str, action: BlockActions) -> ControlUsed:
+        return ControlUsed(
+            session=session,
+            person=await self._directory.person(action.user.id),
+            control=control,
+            value=action.actions[0].value,
+            message=MessageRef(session.channel, action.container.message_ts),
+        )
+
+    def _session(self, channel: str, thread: str) -> SessionKey:
+        return SessionKey(PLATFORM, self._identity.team_id, channel, thread)
+
+    def _start(
+        self,
+        session: SessionKey,
+        user_id: str,
+        channel: str,
+        parse: Callable[[], Awaitable[InboundEvent]],
+    ) -> None:
+        before = self._last_in_session.get(session)
+        handed_on = self._last_in_session[session] = asyncio.Event()
+
+        async def work() -> None:
+            try:
+                event = await parse()
+            except PlatformError as error:
+                log.error("An event of %s was not handled: %s", session, error)
+                await self._tell(Place(channel, session.thread), user_id, NOT_RECOGNISED)
+                return
+            else:
+                if before is not None:
+                    await before.wait()
+            finally:
+                handed_on.set()
+                if self._last_in_session.get(session) is handed_on:
+                    del self._last_in_session[session]
+            await self._on_event(event)
+
+        self._run(work())
+
+    def _refuse(self, body: Json) -> None:
+        try:
+            where = Whereabouts.model_validate(body)
+        except ValidationError:
+            return
+        place = Place(where.container.channel_id, where.container.thread_ts)
+        self._run(self._tell(place, where.user.id, NO_LONGER_VALID))
+
+    async def _tell(self, place: Place, user_id: str, phrase: Phrase) -> None:
+        text = f"{phrase.zh} {phrase.en}"
+        try:
+            await self._whisper(place, user_id, View(blocks=(Notice(text, "warning"),), fallback=text))
+        except PlatformError as error:
+            log.warning("%s could not be told %r: %s", user_id, phrase.en, error)
+
+    def _run(self, work: Any) -> None:
+        task: asyncio.Task[None] = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("An event was not handled to its end.", exc_info=error)
+
+
+def _reasons(error: ValidationError) -> str:
+    """Which fields were wrong, without their contents."""
+    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())

@@ -1,0 +1,248 @@
+"""What the core needs from the outside, as Protocols. Each contract stands here, not at an implementation.
+
+Twins of a port (two stores, two platforms, three models) pass one suite in `tests/contracts`.
+"""
+
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.model import ModelDelta, ModelRequest
+from chatops_bot.domain.people import Effect, Person
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.tool import Outcome, Plan, ToolResult
+from chatops_bot.domain.transcript import Entry
+from chatops_bot.domain.view import View
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The current time, always with a zone (UTC)."""
+
+    def monotonic(self) -> float:
+        """Seconds on a clock that never goes back; only differences mean anything."""
+
+
+class Ids(Protocol):
+    def new(self, prefix: str) -> str:
+        """A fresh id, unguessable (128 random bits), such as `turn_4f…`."""
+
+    def code(self) -> str:
+        """A short code that a person can read aloud and type: 6 letters and digits, none that look alike."""
+
+    def nonce(self) -> str:
+        """32 hex digits for one fence."""
+
+
+class LLM(Protocol):
+    """A language model, or something that stands in for one."""
+
+    @property
+    def name(self) -> str:
+        """What people are told answers them, e.g. `offline` or `gpt-4o at api.example.com`."""
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
+        """Yield the answer as it comes; the last delta is `Finished`.
+
+        Raises only `ModelError`s. After an error nothing more is yielded, and what was yielded before stands.
+        Closing the generator early (cancellation) releases the connection.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """Who calls a tool, and from where. `idempotency_key` names the effect of an approved action, else it is empty."""
+
+    person: Person
+    session: SessionKey
+    turn_id: str
+    idempotency_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool's contract: the model sees name, description and the arguments' schema; people see `label` while it runs."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    effect: Effect
+    label: Phrase
+    timeout: float = 30.0
+
+
+class ReadTool(Protocol):
+    """A tool that only looks. Raises only `ToolError`s."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    async def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        """`arguments` is an instance of `spec.arguments`."""
+
+
+class WriteTool(Protocol):
+    """A tool that changes something, split so that nothing happens before a person says so. Raises only `ToolError`s."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    async def plan(self, arguments: Any, context: ToolContext) -> Plan:
+        """Work out by reading alone what `apply` would do. An impossible wish is a ToolFailed here, not at apply."""
+
+    async def apply(self, arguments: Any, context: ToolContext) -> Outcome:
+        """Do it, once, and read back what came of it. `ToolFailed.outcome_unknown` when it may have happened."""
+
+    async def probe(self, arguments: Any, plan: Plan, context: ToolContext) -> Outcome | None:
+        """After a crash: the outcome if reading back proves that the action happened, else None. Changes nothing."""
+
+
+Tool = ReadTool | WriteTool
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to post: a channel, and a thread in it unless the message starts one."""
+
+    channel: str
+    thread: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformLimits:
+    """`text_chars`: visible text that one message may hold. `edit_interval`: seconds between edits of one message."""
+
+    text_chars: int
+    edit_interval: float
+
+
+class Platform(Protocol):
+    """A chat platform. Raises only `PlatformError`s. Every view is sanitised and redacted by the caller."""
+
+    @property
+    def limits(self) -> PlatformLimits: ...
+
+    async def post(self, place: Place, view: View, key: str = "") -> MessageRef:
+        """Post once: a lost reply is resolved by looking, never by posting again blindly.
+
+        `key` names the message for `find`; without one the adapter makes its own.
+        """
+
+    async def find(self, place: Place, key: str) -> MessageRef | None:
+        """The message that was posted there under `key`, if any: asked after a crash, before posting again."""
+
+    def edit(self, ref: MessageRef, view: View) -> None:
+        """Ask for an edit and return at once. Edits of a message are paced and coalesced: only the newest lands."""
+
+    async def finish(self, ref: MessageRef, view: View) -> MessageRef:
+        """Edit for the last time and return when it has landed; no earlier edit lands after it.
+
+        When the message can no longer be edited, the view is posted anew in its thread, and that ref is returned.
+        """
+
+    async def whisper(self, place: Place, person_id: str, view: View) -> None:
+        """Show a view to one person only."""
+
+
+class Transcripts(Protocol):
+    async def append(self, session: SessionKey, entries: Sequence[Entry]) -> None:
+        """Store entries in order, all or none; durable on return."""
+
+    async def load(self, session: SessionKey) -> list[Entry]:
+        """Every entry of the session, oldest first; empty when there is none."""
+
+    async def known(self, session: SessionKey) -> bool:
+        """Whether the session has any entry."""
+
+
+class Turns(Protocol):
+    async def begin(self, turn: RunningTurn) -> None:
+        """Record a turn as running before it does anything."""
+
+    async def checkpoint(self, turn_id: str, message: MessageRef | None, snapshot: str) -> None:
+        """Keep the answer so far, for recovery."""
+
+    async def end(self, turn_id: str, outcome: TurnOutcome) -> None: ...
+
+    async def running(self) -> list[RunningTurn]:
+        """Turns that began and never ended, oldest first."""
+
+
+class Inbox(Protocol):
+    async def claim(self, key: str) -> bool:
+        """True for the first caller of this key, False for every later one. Keys are kept for at least 24 hours."""
+
+
+class Proposals(Protocol):
+    async def add(self, proposal: Proposal) -> None: ...
+
+    async def get(self, proposal_id: str) -> Proposal | None: ...
+
+    async def by_code(self, session: SessionKey, code: str) -> Proposal | None:
+        """The session's proposal with this code, whatever its state."""
+
+    async def move(
+        self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
+    ) -> Proposal | None:
+        """Compare-and-set along `proposal.EDGES`: from exactly this state and revision to `to`, with the given fields.
+
+        Returns the moved proposal (revision + 1), or None when another got there first or `GUARDED_BY_EXPIRY` forbids
+        it at `now`. Raises ValueError for an edge that is not in the table.
+        """
+
+    async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:
+        """Remember which message shows the proposal, and which revision of it; moves nothing."""
+
+    async def in_states(self, states: frozenset[ProposalState]) -> list[Proposal]:
+        """Oldest first."""
+
+    async def with_stale_card(self) -> list[Proposal]:
+        """Proposals whose card was never posted, or shows an older revision: a crash came between. Oldest first."""
+
+
+class Audit(Protocol):
+    async def record(self, record: AuditRecord) -> None:
+        """Append; durable on return."""
+
+
+class Controls(Protocol):
+    """What an opaque button value stands for."""
+
+    async def put(self, token: str, payload: str) -> None: ...
+
+    async def get(self, token: str) -> str | None: ...
+
+
+class Store(Protocol):
+    """All roles of one store."""
+
+    @property
+    def transcripts(self) -> Transcripts: ...
+
+    @property
+    def turns(self) -> Turns: ...
+
+    @property
+    def inbox(self) -> Inbox: ...
+
+    @property
+    def proposals(self) -> Proposals: ...
+
+    @property
+    def audit(self) -> Audit: ...
+
+    @property
+    def controls(self) -> Controls: ...
+
+
+class Directory(Protocol):
+    """Who a platform's user is, with the role that config gives them."""
+
+    async def person(self, user_id: str) -> Person:
+        """Unmapped members are viewers; guests, bots, deactivated and unknown users are guests."""

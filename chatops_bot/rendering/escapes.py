@@ -1,0 +1,68 @@
+"""Characters that people cannot see, shown as `⟨U+202E⟩`.
+
+Invisible and bidirectional characters let a text read as something else than it is. Prose and cards treat them
+differently. In prose (`shown`) whatever languages and emoji need stays. On a card (`exact`, `exact_block`) everything
+odd is shown, the bracket of the escapes included, so that two different values never look alike.
+"""
+
+import re
+
+_PICTOGRAPHS = "\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+
+_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
+_SURROGATES = "\ud800-\udfff"
+_FORMATS = (
+    "\u00ad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff0-\ufffb"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2028\u2029\u3164\uffa0"
+_HIDDEN = _CONTROLS + _SURROGATES + _FORMATS + _BLANKS
+
+_SELECTORS = "\ufe00-\ufe0f"
+_ODD_SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800\u3000"
+_PRIVATE = "\ue000-\uf8ff\U000f0000-\U0010ffff"
+_BRACKET = "\u27e8"
+
+WORD_JOINER = "\u2060"
+"""Stands after a `<` inside code to defuse a token (see `sanitise`); there, and only there, `shown` lets it be."""
+
+_IN_PROSE = re.compile(
+    rf"(?P<emoji>(?<=[{_PICTOGRAPHS}\ufe0f])\u200d(?=[{_PICTOGRAPHS}]))"
+    rf"|(?P<line_end>\r(?=\n))"
+    rf"|(?P<defused>(?<=<){WORD_JOINER}(?=[!@#a-z]))"
+    rf"|[{_HIDDEN}]|(?<=[{_SELECTORS}])[{_SELECTORS}]"
+)
+_ON_A_CARD = re.compile(f"[{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
+_ON_ONE_LINE = re.compile(f"[\t\n{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
+
+EMPTY = "⟨⟩"
+"""How `exact` shows a text without any character."""
+
+
+def shown(text: str) -> str:
+    """Prose with hidden characters shown; emoji sequences, line ends, tabs and other scripts' spaces stay. Idempotent."""
+    return _IN_PROSE.sub(lambda match: match.group() if match.lastgroup else _escape(match), text)
+
+
+def exact(text: str) -> str:
+    """One line of plain text for a card. Different texts give different lines, and none is empty."""
+    return _ON_ONE_LINE.sub(_escape, text) or EMPTY
+
+
+def exact_block(text: str) -> str:
+    """Plain text for a monospaced block: like `exact`, with line ends and tabs kept."""
+    return _ON_A_CARD.sub(_escape, text) or EMPTY
+
+
+def one_line(text: str) -> str:
+    """Prose on one line: runs of white space become one space, hidden characters are shown."""
+    return shown(" ".join(text.split()))
+
+
+def inert(text: str) -> str:
+    """Plain text without angle brackets, for fallbacks: it holds no token, whoever forgets to escape it."""
+    return text.replace("<", "‹").replace(">", "›")
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"⟨U+{ord(match.group()):04X}⟩"

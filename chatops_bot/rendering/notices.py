@@ -1,0 +1,135 @@
+"""The fixed sentences of views, in both languages. Placeholders in braces are filled with `Phrase.filled`."""
+
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.view import Notice, View
+
+
+def whisper_view(phrase: Phrase, language: Language) -> View:
+    """One sentence as a message of its own, such as the reason why a click was not taken."""
+    text = phrase.said_in(language)
+    return View((Notice(text),), text)
+
+
+# A turn that runs, and how it ended
+WORKING = Phrase("正在处理…", "Working…")
+STOPPED = Phrase(
+    "已按要求停止；上面是停止前得到的内容。",
+    "Stopped on request; what had been found until then stands above.",
+)
+INTERRUPTED = Phrase(
+    "机器人在处理过程中重启了，本次回答没有完成；已得到的内容保留在上面。回复“继续”可接着做。",
+    "The bot restarted while it was working on this, so the answer is incomplete; what had been found stands above. "
+    "Reply “continue” to go on.",
+)
+CAPPED = Phrase(
+    "已达到单次回答的步数上限，先到这里；回复“继续”可接着做。",
+    "This answer reached the limit of steps for one turn and ends here; reply “continue” to go on.",
+)
+FAILED = Phrase(
+    "本次回答没有成功，请稍后重试。", "This answer could not be completed; please try again shortly."
+)
+NO_ANSWER = Phrase(
+    "模型没有给出任何文字；请换个说法再问一次。", "The model gave no text; please ask again in other words."
+)
+
+# Tool lines
+CALL_RUNNING = Phrase("{label}…", "{label}…")
+CALL_OK = Phrase("{label}：{summary}，{duration}", "{label}: {summary}, {duration}")
+CALL_ERROR = Phrase("✗ {label}：{summary}，{duration}", "✗ {label}: {summary}, {duration}")
+CALL_WAITS = Phrase("⏸ {label}：{summary}", "⏸ {label}: {summary}")
+CALL_NOT_RUN = Phrase("– {label}：{summary}", "– {label}: {summary}")
+CALL_UNFINISHED = Phrase("– {label}：没有完成", "– {label}: not finished")
+MORE_LINES = Phrase("另有 {count} 项", "+{count} more")
+MILLISECONDS = Phrase("{value} 毫秒", "{value} ms")
+SECONDS = Phrase("{value} 秒", "{value} s")
+
+# Buttons
+STOP = Phrase("停止", "Stop")
+APPROVE = Phrase("批准", "Approve")
+REJECT = Phrase("拒绝", "Reject")
+CANCEL = Phrase("返回", "Go back")
+
+# Proposal cards
+CARD_HEADING = Phrase("待批准：{tool} → {target}", "Approval needed: {tool} → {target}")
+CARD_HEADINGS_DECIDED = {
+    "approved": Phrase("已批准：{tool} → {target}", "Approved: {tool} → {target}"),
+    "claimed": Phrase("执行中：{tool} → {target}", "Running: {tool} → {target}"),
+    "applied": Phrase("已执行：{tool} → {target}", "Done: {tool} → {target}"),
+    "failed": Phrase("执行失败：{tool} → {target}", "Failed: {tool} → {target}"),
+    "outcome_unknown": Phrase("结果未知：{tool} → {target}", "Outcome unknown: {tool} → {target}"),
+    "drifted": Phrase("未执行（情况已变）：{tool} → {target}", "Not run, things changed: {tool} → {target}"),
+    "rejected": Phrase("已拒绝：{tool} → {target}", "Rejected: {tool} → {target}"),
+    "expired": Phrase("已过期：{tool} → {target}", "Expired: {tool} → {target}"),
+}
+WHAT = Phrase("内容", "What")
+TOOL = Phrase("工具", "Tool")
+TARGET = Phrase("对象", "On")
+ASKED_BY = Phrase("发起人", "Asked by")
+SESSION = Phrase("会话", "Conversation")
+RISK = Phrase("风险", "Risk")
+EXPIRES = Phrase("有效期至", "Expires")
+EXPIRES_AT = Phrase("{time}（自提出起 {minutes} 分钟）", "{time} ({minutes} minutes after it was asked for)")
+DECIDED = Phrase("决定", "Decided")
+DECIDED_BY = Phrase("{name}（{id}，{role}），{time}", "{name} ({id}, {role}), {time}")
+FINISHED = Phrase("完成于", "Finished")
+RESULT = Phrase("结果", "Result")
+ARGUMENTS = Phrase("参数", "Arguments")
+PRECONDITIONS = Phrase("依据（执行前会重新核对）", "Based on (checked again before it runs)")
+CHANGE = Phrase("变更：{field}", "Change: {field}")
+NOTHING = Phrase("⟨无⟩", "⟨nothing⟩")
+DRIFT_FOUND = Phrase("再次核对时发现", "Found when checking again")
+RISKS = {
+    "low": Phrase("低", "low"),
+    "medium": Phrase("中", "medium"),
+    "high": Phrase(
+        "高：会在机器上执行代码，或无法撤销", "high: runs code on a machine, or cannot be taken back"
+    ),
+}
+EFFECTS = {
+    "read": Phrase("只读", "read"),
+    "write": Phrase("修改", "write"),
+    "destructive": Phrase("破坏性", "destructive"),
+}
+PLEASE_DECIDE = Phrase("请批准或拒绝。", "please approve or reject.")
+NO_APPROVER = Phrase(
+    "没有配置批准人，无人能批准此变更；请在配置的 `roles.people` 中给某人 approver 或 admin 角色。",
+    "Nobody can approve this: no approver is configured. Give somebody the role approver or admin under `roles.people` in the "
+    "configuration.",
+)
+TYPE_TO_DECIDE = Phrase(
+    "也可以输入：approve {code}　或　reject {code}", "Or type: approve {code}  or  reject {code}"
+)
+FINGERPRINT = Phrase("编号 {id} · 摘要 {digest}", "{id} · digest {digest}")
+CONFIRM_TITLE = Phrase("确认高风险变更", "Confirm a high-risk change")
+CONFIRM_TEXT = Phrase(
+    "{tool} → {target}\n批准后立即执行，可能无法撤销。",
+    "{tool} → {target}\nIt runs at once and may be impossible to take back.",
+)
+
+# What a decided card says
+APPROVED = Phrase("已批准，即将执行。", "Approved; it is about to run.")
+CLAIMED = Phrase("已批准，正在执行。", "Approved; it is running now.")
+APPLIED = Phrase("已执行一次。", "It was run, once.")
+APPLY_FAILED = Phrase("已批准，但执行失败；没有再试。", "It was approved but failed; it was not tried again.")
+OUTCOME_UNKNOWN = Phrase(
+    "无法确认是否已生效：请到系统中核对 {target} 的当前状态。机器人没有再试，也不会再试。",
+    "It is not known whether this took effect: check the current state of {target} in the system itself. It was not tried "
+    "again and will not be.",
+)
+DRIFTED = Phrase(
+    "没有执行：提出之后情况已经变化。如仍需要，请重新提出。",
+    "Nothing was run: things changed after it was asked for. Ask again if it is still needed.",
+)
+REJECTED = Phrase("已被拒绝，什么都没有执行。", "Rejected; nothing was run.")
+EXPIRED = Phrase("已于 {time} 过期，什么都没有执行。", "Expired at {time}; nothing was run.")
+
+# Alert cards
+ALERT_HEADING = Phrase("任务失败：{task}", "Task failed: {task}")
+ALERT_FALLBACK = Phrase("任务 {task} 失败：{code}", "Task {task} failed: {code}")
+ALERT_TASK = Phrase("任务", "Task")
+ALERT_RUN = Phrase("运行", "Run")
+ALERT_CODE = Phrase("错误码", "Error code")
+ALERT_ATTEMPT = Phrase("尝试", "Attempt")
+ALERT_ATTEMPT_OF = Phrase("第 {attempt} 次，共 {limit} 次", "{attempt} of {limit}")
+ALERT_TIME = Phrase("时间", "Time")
+ALERT_MESSAGE = Phrase("错误信息", "Error message")

@@ -1,0 +1,81 @@
+"""The answer message of one turn: posted at once, edited as the turn goes on, finished for good at the end.
+
+Turn events arrive faster than any platform takes edits, so a view is made only as often as people could see it change;
+the platform adapter paces further. An answer longer than one message goes on in the next.
+"""
+
+import asyncio
+import logging
+
+from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.session import MessageRef
+from chatops_bot.domain.turn_event import TurnEvent
+from chatops_bot.domain.view import View
+from chatops_bot.ports import Place, Platform, Turns
+from chatops_bot.rendering.turn_view import TurnView
+
+_log = logging.getLogger(__name__)
+
+PUBLISH_INTERVAL = 0.25
+"""Seconds between two views of a running turn: well under any platform's edit interval, well over a model's delta."""
+
+
+class AnswerMessage:
+    def __init__(self, platform: Platform, turns: Turns, turn_id: str, place: Place, view: TurnView) -> None:
+        self._platform = platform
+        self._turns = turns
+        self._turn_id = turn_id
+        self._place = place
+        self.view = view
+        self._refs: list[MessageRef] = []
+        self._shown: list[View] = []
+        self._changed = asyncio.Event()
+        self._publishing = asyncio.Lock()
+        self._publisher: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Post the message, before anything slow happens."""
+        await self._publish()
+        self._publisher = asyncio.create_task(self._keep_publishing(), name=f"answer {self._turn_id}")
+
+    def show(self, event: TurnEvent) -> None:
+        self.view.fold(event)
+        self._changed.set()
+
+    async def _keep_publishing(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            async with self._publishing:
+                try:
+                    await self._publish()
+                except PlatformError as error:
+                    _log.warning("turn %s: its progress could not be shown: %s", self._turn_id, error)
+            await asyncio.sleep(PUBLISH_INTERVAL)
+
+    async def _publish(self) -> None:
+        for number, page in enumerate(self.view.pages()):
+            if number == len(self._refs):
+                self._refs.append(await self._platform.post(self._place, page))
+                self._shown.append(page)
+            elif self._shown[number] != page:
+                self._platform.edit(self._refs[number], page)
+                self._shown[number] = page
+        await self._turns.checkpoint(self._turn_id, self._refs[-1], self.view.snapshot())
+
+    async def finish(self) -> None:
+        """Show the view as it now is, for good."""
+        await self._stop_publishing()
+        for number, page in enumerate(self.view.pages()):
+            if number < len(self._refs):
+                self._refs[number] = await self._platform.finish(self._refs[number], page)
+            else:
+                self._refs.append(await self._platform.post(self._place, page))
+
+    async def _stop_publishing(self) -> None:
+        """Stop between two views, never inside one: a post whose ref got lost would leave a message behind."""
+        if self._publisher is not None:
+            async with self._publishing:
+                self._publisher.cancel()
+            await asyncio.gather(self._publisher, return_exceptions=True)
+            self._publisher = None

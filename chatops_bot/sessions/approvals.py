@@ -1,0 +1,253 @@
+"""Decisions about proposals: a person decides, the state moves, the stored action runs, the card tells.
+
+First the state, then the effect, then the message. Each move is one compare-and-set, so two people who click at once
+make one decision; the other is told who won. No model is in reach of anything here.
+"""
+
+import logging
+from dataclasses import replace
+from datetime import datetime
+
+from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.people import Person, Role, may_approve, may_reject
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.transcript import ProposalDecided
+from chatops_bot.ports import Clock, Directory, Place, Platform, Store
+from chatops_bot.rendering.cards import proposal_card
+from chatops_bot.rendering.notices import whisper_view
+from chatops_bot.sessions.commands import Verdict
+from chatops_bot.tools.apply import Applied, Applier
+from chatops_bot.tools.audited import decision_record
+
+_log = logging.getLogger(__name__)
+
+_UNKNOWN = Phrase(
+    "找不到这个提案；它可能属于别的会话，未执行任何操作。",
+    "There is no such proposal here, so nothing was run; check the code on the card.",
+)
+_DECIDED = Phrase(
+    "此提案已有结论：{state}（{who}，{when}）。", "This proposal is decided already: {state} ({who}, {when})."
+)
+_EXPIRED = Phrase(
+    "此提案已于 {when} 过期，未执行任何操作；请重新发起请求。",
+    "This proposal expired at {when}; nothing was run. Ask for the change again.",
+)
+
+
+class Approvals:
+    def __init__(
+        self, *, store: Store, platform: Platform, directory: Directory, applier: Applier, redactor: Redactor, clock: Clock,
+        approver_configured: bool,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._platform = platform
+        self._directory = directory
+        self._applier = applier
+        self._redactor = redactor
+        self._clock = clock
+        self._approver_configured = approver_configured
+
+    async def show(self, proposal: Proposal) -> None:
+        """Post or update the proposal's card, and remember which revision it shows."""
+        view = proposal_card(proposal, approver_configured=self._approver_configured)
+        place = Place(proposal.session.channel, proposal.session.thread)
+        if proposal.card is not None:
+            card = await self._platform.finish(proposal.card, view)
+        else:
+            card = await self._platform.post(place, view, key=proposal.id)
+        await self._store.proposals.shown(proposal.id, card, proposal.revision)
+
+    async def decide_by_code(
+        self, session: SessionKey, code: str, person: Person, verdict: Verdict, language: Language
+    ) -> None:
+        """A typed `approve <code>` or `reject <code>`."""
+        proposal = await self._store.proposals.by_code(session, code.upper())
+        if proposal is None:
+            await self._tell(Place(session.channel, session.thread), person, _UNKNOWN, language)
+            return
+        await self._decide(proposal, person, verdict)
+
+    async def decide(self, session: SessionKey, proposal_id: str, person: Person, verdict: Verdict) -> None:
+        """A click on Approve or Reject."""
+        proposal = await self._store.proposals.get(proposal_id)
+        if proposal is None or proposal.session != session:
+            await self._tell(Place(session.channel, session.thread), person, _UNKNOWN, "en")
+            return
+        await self._decide(proposal, person, verdict)
+
+    async def _decide(self, proposal: Proposal, person: Person, verdict: Verdict) -> None:
+        if not proposal.is_open:
+            await self._tell_decided(proposal, person)
+            return
+        refusal = (
+            may_approve(person, proposal.effect, proposal.risk, requester_id=proposal.requester_id)
+            if verdict == "approve"
+            else may_reject(person, proposal.effect, requester_id=proposal.requester_id)
+        )
+        if refusal is not None:
+            await self._audit(proposal, person, "refused", {"refused": refusal.en})
+            await self._tell_about(proposal, person, refusal)
+            return
+        now = self._clock.now()
+        if verdict == "reject":
+            rejected = await self._move(proposal, ProposalState.REJECTED, person, now)
+            if rejected is None:
+                await self._tell_overtaken(proposal, person)
+                return
+            await self._settle(
+                rejected, person, Phrase("已拒绝，未执行任何操作。", "Rejected; nothing was run."), {}
+            )
+            return
+        approved = await self._move(proposal, ProposalState.APPROVED, person, now)
+        if approved is None:
+            await self._tell_overtaken(proposal, person)
+            return
+        await self._audit(approved, person, "approved", {})
+        await self._apply(approved, person)
+
+    async def _move(
+        self, proposal: Proposal, to: ProposalState, person: Person, now: datetime
+    ) -> Proposal | None:
+        return await self._store.proposals.move(
+            proposal, to, now,
+            decided_by_id=person.id, decided_by_name=person.name, decided_by_role=person.role.value, decided_at=now,
+        )  # fmt: skip
+
+    async def _apply(self, approved: Proposal, person: Person) -> None:
+        """Claim, check the approver's rights once more, run the stored action, say what came of it."""
+        if (
+            may_approve(person, approved.effect, approved.risk, requester_id=approved.requester_id)
+            is not None
+        ):
+            await self._expire(approved)
+            return
+        claimed = await self._store.proposals.move(approved, ProposalState.CLAIMED, self._clock.now())
+        if claimed is None:
+            await self._expire(approved)
+            return
+        await self._show_quietly(claimed)
+        await self._finish(claimed, person, await self._applier.apply(claimed, person))
+
+    async def _finish(self, claimed: Proposal, person: Person, applied: Applied) -> None:
+        final = await self._store.proposals.move(
+            claimed, applied.state, self._clock.now(),
+            finished_at=self._clock.now(), outcome=applied.content,
+            outcome_text=applied.summary.said_in(_language(claimed)),
+        )  # fmt: skip
+        if final is None:
+            _log.error("proposal %s left its claim while its action ran; the card may be behind", claimed.id)
+            return
+        await self._settle(final, person, applied.summary, applied.content)
+
+    async def _settle(self, final: Proposal, person: Person, summary: Phrase, content: object) -> None:
+        """The proposal has reached an end: remember it in the session, audit it, show it."""
+        text = final.outcome_text or summary.said_in(_language(final))
+        await self._store.transcripts.append(final.session, [self._entry(final, text)])
+        await self._audit(final, person, final.state.value, content if isinstance(content, dict) else {})
+        await self._show_quietly(replace(final, outcome_text=text))
+
+    def _entry(self, final: Proposal, text: str) -> ProposalDecided:
+        return ProposalDecided(
+            turn_id=final.turn_id,
+            at=self._clock.now(),
+            proposal_id=final.id,
+            code=final.code,
+            tool=final.tool,
+            target=final.plan.target,
+            state=final.state.value,
+            person_name=final.decided_by_name,
+            outcome=text,
+        )
+
+    async def expire_due(self) -> None:
+        """Close what nobody decided in time."""
+        now = self._clock.now()
+        for proposal in await self._store.proposals.in_states(frozenset({ProposalState.PENDING})):
+            if now >= proposal.expires_at:
+                await self._expire(proposal)
+
+    async def _expire(self, proposal: Proposal) -> None:
+        expired = await self._store.proposals.move(proposal, ProposalState.EXPIRED, self._clock.now())
+        if expired is None:
+            return
+        nobody = Person("", "", Role.GUEST)
+        text = _EXPIRED.filled(when=_time(expired.expires_at))
+        await self._settle(expired, nobody, text, {})
+
+    async def recover(self) -> None:
+        """After a restart: finish what was approved, settle what was running, bring every card up to date."""
+        for proposal in await self._store.proposals.in_states(frozenset({ProposalState.CLAIMED})):
+            person = await self._decider(proposal)
+            await self._finish(proposal, person, await self._applier.recover(proposal, person))
+        for proposal in await self._store.proposals.in_states(frozenset({ProposalState.APPROVED})):
+            await self._apply(proposal, await self._decider(proposal))
+        for proposal in await self._store.proposals.with_stale_card():
+            await self._catch_up(proposal)
+
+    async def _catch_up(self, proposal: Proposal) -> None:
+        if proposal.card is None:
+            place = Place(proposal.session.channel, proposal.session.thread)
+            proposal = replace(proposal, card=await self._platform.find(place, proposal.id))
+        entries = await self._store.transcripts.load(proposal.session)
+        told = any(isinstance(e, ProposalDecided) and e.proposal_id == proposal.id for e in entries)
+        if not told and not proposal.is_open:
+            await self._store.transcripts.append(
+                proposal.session, [self._entry(proposal, proposal.outcome_text)]
+            )
+        await self._show_quietly(proposal)
+
+    async def _decider(self, proposal: Proposal) -> Person:
+        return await self._directory.person(proposal.decided_by_id)
+
+    async def _show_quietly(self, proposal: Proposal) -> None:
+        """Show the card; when the platform fails, the card stays stale and is caught up at the next start."""
+        try:
+            await self.show(proposal)
+        except PlatformError as error:
+            _log.warning("the card of proposal %s could not be updated: %s", proposal.id, error)
+
+    async def _tell_overtaken(self, proposal: Proposal, person: Person) -> None:
+        """The move was lost: to another person, or to the clock."""
+        newer = await self._store.proposals.get(proposal.id)
+        if newer is not None and not newer.is_open:
+            await self._tell_decided(newer, person)
+            return
+        await self._expire(proposal)
+        await self._tell_about(proposal, person, _EXPIRED.filled(when=_time(proposal.expires_at)))
+
+    async def _tell_decided(self, proposal: Proposal, person: Person) -> None:
+        if proposal.state is ProposalState.EXPIRED:
+            await self._tell_about(proposal, person, _EXPIRED.filled(when=_time(proposal.expires_at)))
+            return
+        when = _time(proposal.decided_at or proposal.created_at)
+        phrase = _DECIDED.filled(state=proposal.state.value, who=proposal.decided_by_name, when=when)
+        await self._tell_about(proposal, person, phrase)
+
+    async def _tell_about(self, proposal: Proposal, person: Person, phrase: Phrase) -> None:
+        place = Place(proposal.session.channel, proposal.session.thread)
+        await self._tell(place, person, phrase, _language(proposal))
+
+    async def _tell(self, place: Place, person: Person, phrase: Phrase, language: Language) -> None:
+        await self._platform.whisper(place, person.id, whisper_view(phrase, language))
+
+    async def _audit(
+        self, proposal: Proposal, person: Person, decision: str, content: dict[str, object]
+    ) -> None:
+        await self._store.audit.record(
+            decision_record(
+                person=person, proposal_session=str(proposal.session), turn_id=proposal.turn_id, tool=proposal.tool,
+                arguments=proposal.arguments, decision=decision, status=proposal.state.value, content=content,
+                proposal_id=proposal.id, clock=self._clock, redactor=self._redactor,
+            )
+        )  # fmt: skip
+
+
+def _language(proposal: Proposal) -> Language:
+    return "zh" if proposal.language == "zh" else "en"
+
+
+def _time(at: datetime) -> str:
+    return f"{at:%H:%M} UTC"

@@ -1,0 +1,26 @@
+"""The few messages that are commands, recognised exactly: anything else is for the model."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["approve", "reject"]
+
+
+@dataclass(frozen=True, slots=True)
+class DecideByCode:
+    verdict: Verdict
+    code: str
+
+
+_DECIDE = re.compile(r"\A\W*(approve|reject|批准|拒绝)\s+([0-9A-Za-z]{4,12})\W*\Z", re.IGNORECASE)
+_APPROVALS = {"approve", "批准"}
+
+
+def parse_command(text: str) -> DecideByCode | None:
+    """The command that `text` is, as a whole; None for an ordinary message."""
+    match = _DECIDE.match(text)
+    if match is None:
+        return None
+    verdict: Verdict = "approve" if match.group(1).lower() in _APPROVALS else "reject"
+    return DecideByCode(verdict, match.group(2))

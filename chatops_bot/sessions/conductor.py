@@ -1,0 +1,184 @@
+"""A turn from its first message to its rest: placeholder, request, loop, end. The turn border stands here."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chatops_bot.agent.loop import Loop, Turn
+from chatops_bot.context.agent_config import AgentConfig
+from chatops_bot.context.fence import fence
+from chatops_bot.context.history import project
+from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_agent_system_prompt
+from chatops_bot.domain.errors import ModelError, PlatformError
+from chatops_bot.domain.language import Language, Phrase, language_of
+from chatops_bot.domain.model import ContextMessage, Message, SystemMessage
+from chatops_bot.domain.people import Effect
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.session import RunningTurn, TurnOutcome
+from chatops_bot.domain.transcript import TurnRested, UserSaid
+from chatops_bot.domain.turn_event import Noted, Proposed, Rested, TurnEvent
+from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
+from chatops_bot.rendering.turn_view import TurnView
+from chatops_bot.sessions.answer import AnswerMessage
+from chatops_bot.sessions.approvals import Approvals
+from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.mailbox import TurnInput
+from chatops_bot.tools.registry import Registry
+
+_log = logging.getLogger(__name__)
+
+_INSIDE = Phrase(
+    "机器人内部出错，本轮已结束；详情见日志。",
+    "Something inside the bot failed and ended this turn; its log has the details.",
+)
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What is known of a running turn when it comes to rest, however it does."""
+
+    outcome: TurnOutcome = TurnOutcome.FAILED
+    body: str = ""
+
+
+class Conductor:
+    def __init__(
+        self,
+        *,
+        platform: Platform,
+        store: Store,
+        loop: Loop,
+        registry: Registry,
+        agents: Mapping[Language, AgentConfig],
+        approvals: Approvals,
+        followups: Followups,
+        redactor: Redactor,
+        clock: Clock,
+        ids: Ids,
+    ) -> None:
+        self._platform = platform
+        self._store = store
+        self._loop = loop
+        self._registry = registry
+        self._agents = agents
+        self._approvals = approvals
+        self._followups = followups
+        self._redactor = redactor
+        self._clock = clock
+        self._ids = ids
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._stopped: set[str] = set()
+
+    async def conduct(self, turn_input: TurnInput) -> None:
+        """Run one turn to its rest. Whatever fails in it ends this turn and nothing else."""
+        turn_id = self._ids.new("turn")
+        work = asyncio.create_task(self._conduct(turn_id, turn_input), name=turn_id)
+        self._running[turn_id] = work
+        try:
+            await asyncio.wait({work})
+        except asyncio.CancelledError:
+            work.cancel()
+            await asyncio.wait({work})
+            raise
+        finally:
+            del self._running[turn_id]
+            self._stopped.discard(turn_id)
+
+    def stop(self, turn_id: str) -> bool:
+        """Stop a running turn; False when it is not running (any more)."""
+        work = self._running.get(turn_id)
+        if work is None:
+            return False
+        self._stopped.add(turn_id)
+        return work.cancel()
+
+    async def _conduct(self, turn_id: str, turn_input: TurnInput) -> None:
+        session = turn_input.session
+        language = language_of(turn_input.text)
+        view = TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)
+        place = Place(session.channel, session.thread)
+        answer = AnswerMessage(self._platform, self._store.turns, turn_id, place, view)
+        progress = _Progress()
+        try:
+            await self._store.turns.begin(RunningTurn(turn_id, session, None, language, view.snapshot()))
+            await answer.open()
+            await self._run(turn_id, turn_input, language, answer, progress)
+        except asyncio.CancelledError:
+            stopped = turn_id in self._stopped
+            progress.outcome = TurnOutcome.STOPPED if stopped else TurnOutcome.INTERRUPTED
+            answer.show(Rested(progress.outcome, progress.body))
+        except ModelError as error:
+            _log.warning("turn %s: %s", turn_id, self._redactor.text(str(error)))
+            answer.show(Noted(error.phrase))
+            answer.show(Rested(progress.outcome, progress.body))
+        except PlatformError as error:
+            _log.warning("turn %s: the chat platform failed: %s", turn_id, error)
+        except Exception:  # noqa: BLE001  # the turn border: whatever fails ends this turn and no other
+            _log.exception("turn %s failed", turn_id)
+            answer.show(Noted(_INSIDE))
+            answer.show(Rested(progress.outcome, progress.body))
+        await self._rest(turn_id, turn_input, answer, progress)
+
+    async def _run(
+        self,
+        turn_id: str,
+        turn_input: TurnInput,
+        language: Language,
+        answer: AnswerMessage,
+        progress: _Progress,
+    ) -> None:
+        author = turn_input.author
+        text = self._redactor.text(turn_input.text)
+        said = UserSaid(turn_id, self._clock.now(), author.id, author.name, author.role.value, text)
+        await self._store.transcripts.append(turn_input.session, [said])
+        turn = Turn(
+            context=ToolContext(author, turn_input.session, turn_id),
+            language=language,
+            messages=await self._messages(turn_input, language, text),
+            tools=self._registry.definitions(),
+        )
+
+        async def emit(event: TurnEvent) -> None:
+            if isinstance(event, Rested):
+                progress.outcome, progress.body = event.outcome, event.body
+                answer.view.offer(await self._followups.offered(event.followups))
+            answer.show(event)
+            if isinstance(event, Proposed):
+                await self._approvals.show(event.proposal)
+
+        await self._loop.run_turn(turn, emit)
+
+    async def _messages(self, turn_input: TurnInput, language: Language, text: str) -> list[Message]:
+        """Stable prefix, history up to the newest user message, volatile context last."""
+        prompt = build_agent_system_prompt(
+            self._agents[language],
+            [
+                ToolBrief(tool.spec.name, tool.spec.description, tool.spec.effect is not Effect.READ)
+                for tool in self._registry
+            ],
+            TurnContext(
+                session_id=str(turn_input.session),
+                asker_name=fence(turn_input.author.name, source="name of the asker", nonce=self._ids.nonce),
+                asker_role=turn_input.author.role.value,
+                channel=turn_input.session.channel,
+                now=self._clock.now(),
+            ),
+            text,
+        )
+        entries = await self._store.transcripts.load(turn_input.session)
+        history = project(entries, nonce=self._ids.nonce)
+        return [SystemMessage(prompt.prefix), *history, ContextMessage(prompt.suffix)]
+
+    async def _rest(
+        self, turn_id: str, turn_input: TurnInput, answer: AnswerMessage, progress: _Progress
+    ) -> None:
+        """Store the end first, then show it: a crash in between leaves only an edit to catch up on."""
+        body = self._redactor.text(progress.body)
+        rested = TurnRested(turn_id, self._clock.now(), progress.outcome, body)
+        await self._store.transcripts.append(turn_input.session, [rested])
+        try:
+            await answer.finish()
+        except PlatformError as error:
+            _log.warning("turn %s: its final message could not be shown: %s", turn_id, error)
+        await self._store.turns.end(turn_id, progress.outcome)

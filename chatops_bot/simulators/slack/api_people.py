@@ -1,0 +1,98 @@
+"""`auth.test`, `users.*`, `bots.info`, `team.info`: who is here."""
+
+from typing import Any
+
+from chatops_bot.simulators.slack.api_reads import page_of
+from chatops_bot.simulators.slack.arguments import Api, Arguments
+from chatops_bot.simulators.slack.errors import SlackError
+from chatops_bot.simulators.slack.identity import BOT_COLOR, Caller
+
+Json = dict[str, Any]
+
+
+async def auth_test(api: Api, caller: Caller, args: Arguments) -> Json:
+    identity = api.identity
+    answer: Json = {
+        "url": f"{api.url}/",
+        "team": identity.team_name,
+        "team_id": identity.team_id,
+        "user": identity.bot_name if caller.person is None else caller.person.key,
+        "user_id": caller.user_id,
+        "is_enterprise_install": False,
+    }
+    return answer if caller.person is not None else answer | {"bot_id": identity.bot_id}
+
+
+async def users_info(api: Api, caller: Caller, args: Arguments) -> Json:
+    user_id = args.text("user")
+    if user_id not in api.identity.user_ids():
+        raise SlackError("user_not_found")
+    return {"user": _user(api, user_id)}
+
+
+async def users_list(api: Api, caller: Caller, args: Arguments) -> Json:
+    page, cursor = page_of(api.identity.user_ids(), args)
+    return {
+        "members": [_user(api, user_id) for user_id in page],
+        "response_metadata": {"next_cursor": cursor},
+    }
+
+
+async def bots_info(api: Api, caller: Caller, args: Arguments) -> Json:
+    identity = api.identity
+    if args.text("bot") not in ("", identity.bot_id):
+        raise SlackError("bot_not_found")
+    bot = {"id": identity.bot_id, "app_id": identity.app_id, "user_id": identity.bot_user_id}
+    return {
+        "bot": {**bot, "name": identity.bot_name, "deleted": False, "updated": identity.created, "icons": {}}
+    }
+
+
+async def team_info(api: Api, caller: Caller, args: Arguments) -> Json:
+    identity = api.identity
+    return {
+        "team": {
+            "id": identity.team_id,
+            "name": identity.team_name,
+            "domain": identity.team_domain,
+            "icon": {},
+        }
+    }
+
+
+def _user(api: Api, user_id: str) -> Json:
+    identity = api.identity
+    person = identity.person_by_id(user_id)
+    name = identity.bot_name if person is None else person.name
+    profile = {"real_name": name, "display_name": name, "title": "" if person is None else person.title}
+    if person is None:
+        profile |= {"bot_id": identity.bot_id, "api_app_id": identity.app_id}
+    return {
+        "id": user_id,
+        "team_id": identity.team_id,
+        "name": identity.bot_name if person is None else person.key,
+        "real_name": name,
+        "deleted": False,
+        "color": (BOT_COLOR if person is None else person.color).lstrip("#"),
+        "tz": "Asia/Shanghai",
+        "tz_label": "China Standard Time",
+        "tz_offset": 28800,
+        "profile": {**profile, "team": identity.team_id},
+        "is_admin": person is not None and person.role == "admin",
+        "is_owner": False,
+        "is_restricted": False,
+        "is_ultra_restricted": False,
+        "is_stranger": False,
+        "is_bot": person is None,
+        "is_app_user": False,
+        "updated": identity.created,
+    }
+
+
+METHODS = {
+    "auth.test": auth_test,
+    "users.info": users_info,
+    "users.list": users_list,
+    "bots.info": bots_info,
+    "team.info": team_info,
+}

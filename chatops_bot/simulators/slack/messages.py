@@ -1,0 +1,234 @@
+"""Stored messages: write, change, read back as Slack returns them.
+
+All functions run inside one database transaction and take its connection. A message's `body` holds what was
+posted; what Slack derives (reply_count, latest_reply, ...) is computed on reading. Every change also appends a
+version, so that a driver can ask what a message looked like when.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from chatops_bot.simulators.slack.database import read_meta, write_meta
+from chatops_bot.simulators.slack.errors import SlackError
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One message row; `ephemeral_to` is the only user id that sees it, None when everyone does."""
+
+    channel: str
+    ts: str
+    thread_ts: str | None
+    author: str
+    ephemeral_to: str | None
+    body: Json
+
+
+def next_ts(connection: sqlite3.Connection, now: float) -> str:
+    """A message time like Slack's, unique and strictly increasing in this workspace."""
+    last = int(read_meta(connection, "last_ts") or 0)
+    micros = max(int(now * 1_000_000), last + 1)
+    write_meta(connection, "last_ts", str(micros))
+    return f"{micros // 1_000_000}.{micros % 1_000_000:06d}"
+
+
+def insert(connection: sqlite3.Connection, message: Stored, now: float) -> None:
+    in_channel = message.thread_ts is None or message.body.get("subtype") == "thread_broadcast"
+    connection.execute(
+        "INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            message.channel,
+            message.ts,
+            message.thread_ts,
+            message.author,
+            message.ephemeral_to,
+            in_channel,
+            json.dumps(message.body),
+        ),
+    )
+    _add_version(connection, message, now)
+
+
+def replace_body(connection: sqlite3.Connection, message: Stored, body: Json, now: float) -> Stored:
+    changed = Stored(
+        message.channel, message.ts, message.thread_ts, message.author, message.ephemeral_to, body
+    )
+    connection.execute(
+        "UPDATE messages SET body = ? WHERE channel = ? AND ts = ?",
+        (json.dumps(body), message.channel, message.ts),
+    )
+    _add_version(connection, changed, now)
+    return changed
+
+
+def replace_reactions(connection: sqlite3.Connection, message: Stored, body: Json) -> Stored:
+    """Reactions are not an edit: no version is kept."""
+    connection.execute(
+        "UPDATE messages SET body = ? WHERE channel = ? AND ts = ?",
+        (json.dumps(body), message.channel, message.ts),
+    )
+    return Stored(message.channel, message.ts, message.thread_ts, message.author, message.ephemeral_to, body)
+
+
+def remove(connection: sqlite3.Connection, message: Stored, now: float) -> None:
+    connection.execute("DELETE FROM messages WHERE channel = ? AND ts = ?", (message.channel, message.ts))
+    gone = Stored(
+        message.channel,
+        message.ts,
+        message.thread_ts,
+        message.author,
+        message.ephemeral_to,
+        {"deleted": True},
+    )
+    _add_version(connection, gone, now)
+
+
+def find(connection: sqlite3.Connection, channel: str, ts: str) -> Stored | None:
+    row = connection.execute("SELECT * FROM messages WHERE channel = ? AND ts = ?", (channel, ts)).fetchone()
+    return None if row is None else _stored(row)
+
+
+def find_visible(connection: sqlite3.Connection, channel: str, ts: str) -> Stored | None:
+    """A message that is not ephemeral."""
+    message = find(connection, channel, ts)
+    return message if message is not None and message.ephemeral_to is None else None
+
+
+def thread_root(connection: sqlite3.Connection, channel: str, thread_ts: str) -> Stored:
+    """The message a reply hangs on; raises invalid_thread_ts for a malformed ts or a reply's own ts."""
+    seconds, _, micros = thread_ts.partition(".")
+    if not (seconds.isdecimal() and micros.isdecimal()):
+        raise SlackError("invalid_thread_ts")
+    root = find_visible(connection, channel, thread_ts)
+    if root is None:
+        raise SlackError("thread_not_found")
+    if root.thread_ts is not None:
+        raise SlackError("invalid_thread_ts")
+    return root
+
+
+def roots(
+    connection: sqlite3.Connection,
+    channel: str,
+    viewer: str | None,
+    *,
+    before: str | None,
+    limit: int,
+    after: str | None = None,
+    inclusive: bool = False,
+) -> tuple[list[Stored], bool]:
+    """Newest first: what the channel itself shows, and whether older ones remain. `viewer`'s ephemerals count in."""
+    clauses, values = ["channel = ?", "in_channel = 1"], [channel]
+    equal = "=" if inclusive else ""
+    if before is not None:
+        clauses.append(f"ts <{equal} ?")
+        values.append(before)
+    if after is not None:
+        clauses.append(f"ts >{equal} ?")
+        values.append(after)
+    return _page(connection, clauses, values, viewer, f"ORDER BY ts DESC LIMIT {limit + 1}", limit)
+
+
+def thread(
+    connection: sqlite3.Connection, channel: str, thread_ts: str, viewer: str | None = None
+) -> list[Stored]:
+    """The root, if it still stands, and its replies, oldest first."""
+    clauses = ["channel = ?", "(ts = ? OR thread_ts = ?)"]
+    found, _ = _page(connection, clauses, [channel, thread_ts, thread_ts], viewer, "ORDER BY ts", None)
+    return found
+
+
+def ephemerals(connection: sqlite3.Connection, user: str) -> list[Stored]:
+    rows = connection.execute("SELECT * FROM messages WHERE ephemeral_to = ? ORDER BY ts", (user,))
+    return [_stored(row) for row in rows]
+
+
+def versions(connection: sqlite3.Connection, channel: str, ts: str) -> list[Json]:
+    """Every state of a message, oldest first, each with `at` (seconds)."""
+    rows = connection.execute(
+        "SELECT at, body FROM versions WHERE channel = ? AND ts = ? ORDER BY id", (channel, ts)
+    )
+    return [{"text": "", "blocks": [], **json.loads(body), "at": at} for at, body in rows]
+
+
+def as_slack(connection: sqlite3.Connection, message: Stored, *, metadata: bool = True) -> Json:
+    """The message as Slack's read methods return it, thread figures included."""
+    shown = {**message.body, "ts": message.ts}
+    if not metadata:
+        shown.pop("metadata", None)
+    if message.thread_ts is not None:
+        shown["thread_ts"] = message.thread_ts
+        root = find(connection, message.channel, message.thread_ts)
+        if root is not None:
+            shown["parent_user_id"] = root.author
+        return shown
+    replies = connection.execute(
+        "SELECT ts, author FROM messages WHERE channel = ? AND thread_ts = ? AND ephemeral_to IS NULL ORDER BY ts",
+        (message.channel, message.ts),
+    ).fetchall()
+    if replies:
+        authors = list(dict.fromkeys(author for _, author in replies))
+        shown |= {
+            "thread_ts": message.ts,
+            "reply_count": len(replies),
+            "reply_users_count": len(authors),
+            "latest_reply": replies[-1][0],
+            "reply_users": authors[:5],
+            "is_locked": False,
+            "subscribed": True,
+        }
+    return shown
+
+
+def unread(connection: sqlite3.Connection, channel: str, user: str, *, direct: bool) -> tuple[int, int]:
+    """(unread, mentions) of a channel for a user: others' root messages, and any message that names the user."""
+    row = connection.execute(
+        "SELECT ts FROM reads WHERE user = ? AND channel = ?", (user, channel)
+    ).fetchone()
+    seen = row[0] if row else "0"
+    count = (
+        "SELECT COUNT(*) FROM messages WHERE channel = ? AND ts > ? AND author != ? AND ephemeral_to IS NULL"
+    )
+    fresh = int(connection.execute(f"{count} AND in_channel = 1", (channel, seen, user)).fetchone()[0])
+    if direct:
+        return fresh, fresh
+    named = connection.execute(f"{count} AND body LIKE ?", (channel, seen, user, f"%<@{user}%")).fetchone()[0]
+    return fresh, int(named)
+
+
+def mark_read(connection: sqlite3.Connection, channel: str, user: str, ts: str) -> None:
+    connection.execute(
+        "INSERT INTO reads VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET ts = MAX(ts, excluded.ts)",
+        (user, channel, ts),
+    )
+
+
+def _page(
+    connection: sqlite3.Connection,
+    clauses: Iterable[str],
+    values: list[str],
+    viewer: str | None,
+    tail: str,
+    limit: int | None,
+) -> tuple[list[Stored], bool]:
+    # The clauses and the tail are literals of this module; every value is bound.
+    query = f"SELECT * FROM messages WHERE {' AND '.join(clauses)} AND (ephemeral_to IS NULL OR ephemeral_to = ?) {tail}"  # noqa: S608
+    found = [_stored(row) for row in connection.execute(query, [*values, viewer])]
+    return (found, False) if limit is None else (found[:limit], len(found) > limit)
+
+
+def _add_version(connection: sqlite3.Connection, message: Stored, now: float) -> None:
+    connection.execute(
+        "INSERT INTO versions (channel, ts, at, body) VALUES (?, ?, ?, ?)",
+        (message.channel, message.ts, now, json.dumps(message.body)),
+    )
+
+
+def _stored(row: tuple[Any, ...]) -> Stored:
+    channel, ts, thread_ts, author, ephemeral_to, _, body = row
+    return Stored(channel, ts, thread_ts, author, ephemeral_to, json.loads(body))

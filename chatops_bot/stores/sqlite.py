@@ -1,0 +1,281 @@
+"""The store of a single bot process, in one SQLite file. Each class is one role of `ports.Store`."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.proposal import EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
+from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.transcript import Entry
+from chatops_bot.ports import Clock
+from chatops_bot.stores.codec import entry_from, entry_text, proposal_from, proposal_text
+from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
+
+MIGRATIONS = (
+    """
+    CREATE TABLE entries (seq INTEGER PRIMARY KEY, session TEXT NOT NULL, body TEXT NOT NULL);
+    CREATE INDEX entries_by_session ON entries (session, seq);
+    CREATE TABLE turns (
+        id TEXT PRIMARY KEY, session TEXT NOT NULL, language TEXT NOT NULL, channel TEXT, message TEXT,
+        snapshot TEXT NOT NULL DEFAULT '', outcome TEXT
+    );
+    CREATE INDEX turns_running ON turns (outcome) WHERE outcome IS NULL;
+    CREATE TABLE claims (key TEXT PRIMARY KEY, at TEXT NOT NULL);
+    CREATE TABLE proposals (
+        id TEXT PRIMARY KEY, session TEXT NOT NULL, code TEXT NOT NULL, state TEXT NOT NULL, revision INTEGER NOT NULL,
+        shown_revision INTEGER NOT NULL DEFAULT -1, card_channel TEXT, card_message TEXT, body TEXT NOT NULL
+    );
+    CREATE INDEX proposals_by_code ON proposals (session, code);
+    CREATE INDEX proposals_by_state ON proposals (state);
+    CREATE TABLE controls (token TEXT PRIMARY KEY, payload TEXT NOT NULL);
+    CREATE TABLE audit (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, person_id TEXT NOT NULL, person_name TEXT NOT NULL,
+        role TEXT NOT NULL, session TEXT NOT NULL, turn_id TEXT NOT NULL, tool TEXT NOT NULL, arguments TEXT NOT NULL,
+        decision TEXT NOT NULL, status TEXT NOT NULL, result TEXT NOT NULL, result_sha256 TEXT NOT NULL,
+        proposal_id TEXT NOT NULL, milliseconds INTEGER NOT NULL
+    );
+    CREATE TRIGGER audit_is_append_only_u BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+    CREATE TRIGGER audit_is_append_only_d BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
+    """,
+)
+"""Scripts that bring a file forward, in order. One that has been released is never changed."""
+
+CLAIMS_KEPT_DAYS = 7
+
+
+class SqliteStore:
+    """All roles over one file. Open with `SqliteStore.open`, close with `aclose`."""
+
+    def __init__(self, file: SqliteFile, clock: Clock) -> None:
+        self._file = file
+        self.transcripts = SqliteTranscripts(file)
+        self.turns = SqliteTurns(file)
+        self.inbox = SqliteInbox(file, clock)
+        self.proposals = SqliteProposals(file)
+        self.audit = SqliteAudit(file)
+        self.controls = SqliteControls(file)
+
+    @classmethod
+    async def open(cls, path: Path, clock: Clock) -> "SqliteStore":
+        """Raises StoreError when the file is in use, newer than this program, or not a database."""
+        file = await SqliteFile.open(path, MIGRATIONS)
+        await file.write(
+            lambda db: db.execute(
+                "DELETE FROM claims WHERE julianday(at) < julianday(?) - ?",
+                (clock.now().isoformat(), CLAIMS_KEPT_DAYS),
+            )
+        )
+        return cls(file, clock)
+
+    async def aclose(self) -> None:
+        await self._file.aclose()
+
+
+class SqliteTranscripts:
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    async def append(self, session: SessionKey, entries: Sequence[Entry]) -> None:
+        rows = [(str(session), entry_text(entry)) for entry in entries]
+        await self._file.write(
+            lambda db: db.executemany("INSERT INTO entries (session, body) VALUES (?, ?)", rows)
+        )
+
+    async def load(self, session: SessionKey) -> list[Entry]:
+        rows = await self._file.read(
+            lambda db: db.execute(
+                "SELECT body FROM entries WHERE session = ? ORDER BY seq", (str(session),)
+            ).fetchall()
+        )
+        return [entry_from(body) for (body,) in rows]
+
+    async def known(self, session: SessionKey) -> bool:
+        return await self._file.read(
+            lambda db: (
+                db.execute("SELECT 1 FROM entries WHERE session = ? LIMIT 1", (str(session),)).fetchone()
+                is not None
+            )
+        )
+
+
+class SqliteTurns:
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    async def begin(self, turn: RunningTurn) -> None:
+        channel, message = _ref_columns(turn.message)
+        row = (turn.id, str(turn.session), turn.language, channel, message, turn.snapshot)
+        await self._file.write(
+            lambda db: db.execute(
+                "INSERT INTO turns (id, session, language, channel, message, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
+                row,
+            )
+        )
+
+    async def checkpoint(self, turn_id: str, message: MessageRef | None, snapshot: str) -> None:
+        row = (*_ref_columns(message), snapshot, turn_id)
+        await self._file.write(
+            lambda db: db.execute("UPDATE turns SET channel = ?, message = ?, snapshot = ? WHERE id = ?", row)
+        )
+
+    async def end(self, turn_id: str, outcome: TurnOutcome) -> None:
+        await self._file.write(
+            lambda db: db.execute(
+                "UPDATE turns SET outcome = ?, snapshot = '' WHERE id = ?", (outcome.value, turn_id)
+            )
+        )
+
+    async def running(self) -> list[RunningTurn]:
+        rows = await self._file.read(
+            lambda db: db.execute(
+                "SELECT id, session, channel, message, language, snapshot FROM turns WHERE outcome IS NULL ORDER BY rowid"
+            ).fetchall()
+        )
+        return [
+            RunningTurn(turn, SessionKey.parse(session), _ref(channel, message), language, snapshot)
+            for turn, session, channel, message, language, snapshot in rows
+        ]
+
+
+class SqliteInbox:
+    def __init__(self, file: SqliteFile, clock: Clock) -> None:
+        self._file = file
+        self._clock = clock
+
+    async def claim(self, key: str) -> bool:
+        row = (key, self._clock.now().isoformat())
+        return await self._file.write(
+            lambda db: db.execute("INSERT OR IGNORE INTO claims (key, at) VALUES (?, ?)", row).rowcount == 1
+        )
+
+
+class SqliteProposals:
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    async def add(self, proposal: Proposal) -> None:
+        row = (proposal.id, str(proposal.session), proposal.code, proposal.state.value, proposal.revision)
+        await self._file.write(
+            lambda db: db.execute(
+                "INSERT INTO proposals (id, session, code, state, revision, body) VALUES (?, ?, ?, ?, ?, ?)",
+                (*row, proposal_text(proposal)),
+            )
+        )
+
+    async def get(self, proposal_id: str) -> Proposal | None:
+        return next(iter(await self._select("WHERE id = ?", proposal_id)), None)
+
+    async def by_code(self, session: SessionKey, code: str) -> Proposal | None:
+        found = await self._select("WHERE session = ? AND code = ?", str(session), code)
+        return found[-1] if found else None
+
+    async def move(
+        self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
+    ) -> Proposal | None:
+        if to not in EDGES[proposal.state]:
+            raise ValueError(f"a proposal does not go from {proposal.state} to {to}")
+        if to in GUARDED_BY_EXPIRY and now >= proposal.expires_at:
+            return None
+        moved = replace(proposal, state=to, revision=proposal.revision + 1, **changes)
+        row = (
+            moved.state.value,
+            moved.revision,
+            proposal_text(moved),
+            proposal.id,
+            proposal.state.value,
+            proposal.revision,
+        )
+        won = await self._file.write(
+            lambda db: (
+                db.execute(
+                    "UPDATE proposals SET state = ?, revision = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
+                    row,
+                ).rowcount
+                == 1
+            )
+        )
+        return moved if won else None
+
+    async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:
+        row = (card.channel, card.id, revision, proposal_id)
+        await self._file.write(
+            lambda db: db.execute(
+                "UPDATE proposals SET card_channel = ?, card_message = ?, shown_revision = ? WHERE id = ?",
+                row,
+            )
+        )
+
+    async def in_states(self, states: frozenset[ProposalState]) -> list[Proposal]:
+        marks = ", ".join("?" for _ in states)
+        return await self._select(f"WHERE state IN ({marks})", *(state.value for state in states))
+
+    async def with_stale_card(self) -> list[Proposal]:
+        return await self._select("WHERE shown_revision < revision")
+
+    async def _select(self, where: str, *values: str) -> list[Proposal]:
+        rows = await self._file.read(
+            lambda db: db.execute(
+                f"SELECT body, card_channel, card_message, shown_revision FROM proposals {where} ORDER BY rowid",  # noqa: S608  # `where` is one of the constants above
+                values,
+            ).fetchall()
+        )
+        return [
+            replace(proposal_from(body), card=_ref(channel, message), shown_revision=shown)
+            for body, channel, message, shown in rows
+        ]
+
+
+_AUDIT_COLUMNS = tuple(field.name for field in fields(AuditRecord))
+
+
+class SqliteAudit:
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    async def record(self, record: AuditRecord) -> None:
+        values = asdict(record) | {"at": record.at.isoformat()}
+        await self._file.write(
+            lambda db: db.execute(
+                f"INSERT INTO audit ({', '.join(_AUDIT_COLUMNS)}) VALUES ({', '.join('?' for _ in _AUDIT_COLUMNS)})",  # noqa: S608  # our own column names
+                [values[column] for column in _AUDIT_COLUMNS],
+            )
+        )
+
+
+def read_audit(path: Path) -> Iterator[tuple[int, AuditRecord]]:
+    """Every audit row with its number, oldest first, read beside a running bot. Raises sqlite3.OperationalError without a file."""
+    connection = open_read_only(path)
+    try:
+        for seq, at, *rest in connection.execute(
+            f"SELECT seq, {', '.join(_AUDIT_COLUMNS)} FROM audit ORDER BY seq"  # noqa: S608  # our own column names
+        ):
+            yield seq, AuditRecord(datetime.fromisoformat(at), *rest)
+    finally:
+        connection.close()
+
+
+class SqliteControls:
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    async def put(self, token: str, payload: str) -> None:
+        await self._file.write(
+            lambda db: db.execute("INSERT INTO controls (token, payload) VALUES (?, ?)", (token, payload))
+        )
+
+    async def get(self, token: str) -> str | None:
+        row = await self._file.read(
+            lambda db: db.execute("SELECT payload FROM controls WHERE token = ?", (token,)).fetchone()
+        )
+        return None if row is None else str(row[0])
+
+
+def _ref(channel: str | None, message: str | None) -> MessageRef | None:
+    return None if channel is None or message is None else MessageRef(channel, message)
+
+
+def _ref_columns(ref: MessageRef | None) -> tuple[str | None, str | None]:
+    return (None, None) if ref is None else (ref.channel, ref.id)

@@ -1,0 +1,118 @@
+"""One SQLite file, one writer.
+
+Every write runs on one thread that owns the one writing connection and its transactions; reads run on another thread
+with a read-only connection. The loop never waits on the disk itself, and cancelling a caller neither stops a statement
+nor leaves a transaction open: the work was handed over whole. WAL with synchronous=FULL: what was committed survives a
+power cut. One process only: the lock file frees itself when the process dies.
+"""
+
+import asyncio
+import fcntl
+import sqlite3
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, TypeVar
+
+from chatops_bot.domain.errors import StoreError, StoreTooNew
+
+_T = TypeVar("_T")
+Work = Callable[[sqlite3.Connection], _T]
+
+BUSY_MILLISECONDS = 5000
+
+
+class SqliteFile:
+    """Open with `SqliteFile.open`, close with `aclose`."""
+
+    def __init__(self, writer: sqlite3.Connection, reader: sqlite3.Connection, lock: IO[str]) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._lock = lock
+        self._writing = ThreadPoolExecutor(1, "store-writer")
+        self._reading = ThreadPoolExecutor(1, "store-reader")
+
+    @classmethod
+    async def open(cls, path: Path, migrations: Sequence[str]) -> "SqliteFile":
+        """Open or create the file and bring its schema forward. Raises StoreError in one sentence when it cannot."""
+        return await asyncio.to_thread(cls._open, path, migrations)
+
+    @classmethod
+    def _open(cls, path: Path, migrations: Sequence[str]) -> "SqliteFile":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_suffix(".lock").open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.close()
+            raise StoreError(
+                f"{path} is in use by another running bot; stop that one or choose another data folder."
+            ) from error
+        writer = None
+        try:
+            writer = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            writer.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
+            writer.execute("PRAGMA journal_mode = WAL")
+            writer.execute("PRAGMA synchronous = FULL")
+            writer.execute("PRAGMA foreign_keys = ON")
+            _migrate(writer, path, migrations)
+            reader = open_read_only(path)
+        except (sqlite3.DatabaseError, StoreError) as error:
+            if writer is not None:
+                writer.close()
+            lock.close()
+            if isinstance(error, StoreError):
+                raise
+            raise StoreError(
+                f"{path} cannot be opened as a database ({error}); restore it from a backup or move it away."
+            ) from error
+        return cls(writer, reader, lock)
+
+    async def write(self, work: Work[_T]) -> _T:
+        """Run `work` in one transaction of its own; committed when this returns, rolled back when it raises."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._writing, _in_transaction, self._writer, work
+        )
+
+    async def read(self, work: Work[_T]) -> _T:
+        return await asyncio.get_running_loop().run_in_executor(self._reading, work, self._reader)
+
+    async def aclose(self) -> None:
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        self._writing.shutdown()
+        self._reading.shutdown()
+        self._reader.close()
+        self._writer.close()
+        self._lock.close()
+
+
+def open_read_only(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write, for readers beside the running bot. Raises sqlite3.OperationalError if there is no file."""
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, check_same_thread=False)
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _in_transaction(connection: sqlite3.Connection, work: Work[_T]) -> _T:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = work(connection)
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+    return result
+
+
+def _migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[str]) -> None:
+    """Each migration is one script; the file's user_version counts those that have run."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(migrations):
+        raise StoreTooNew(
+            f"{path} has schema {version}, but this version knows only {len(migrations)}; start the newer version again."
+        )
+    for number, script in enumerate(migrations[version:], version + 1):
+        connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")

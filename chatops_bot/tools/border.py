@@ -1,0 +1,70 @@
+"""The tool border: whatever goes wrong inside a tool becomes the result of the call, never the end of the turn.
+
+This is one of the three places where every exception is caught. Redaction stands here too, since results and error texts
+alike leave through it.
+"""
+
+import logging
+from collections.abc import Awaitable
+from dataclasses import replace
+from typing import TypeVar
+
+from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed, ToolRefused, ToolUnknown
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.tool import ToolResult
+from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+
+async def guarded(name: str, work: Awaitable[_T]) -> _T:
+    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are."""
+    try:
+        return await work
+    except (ToolError, TimeoutError):
+        raise
+    except Exception as error:
+        _log.exception("tool %s failed in a way it should not", name)
+        raise ToolFailed(
+            Phrase(
+                f"{name} 内部出错，详情见机器人日志。",
+                f"{name} failed inside the bot; its log has the details.",
+            ),
+            outcome_unknown=True,
+        ) from error
+
+
+def answered(inner: Handler) -> Handler:
+    """Turn errors into results that tell the model what went wrong and what to do."""
+
+    async def answer(invocation: Invocation) -> Dispatched:
+        try:
+            return await guarded(invocation.call.name, inner(invocation))
+        except ToolRefused as error:
+            return Dispatched(_failed(error.phrase, invocation.language, refused=True), "refused")
+        except (ToolUnknown, ToolArgumentsInvalid) as error:
+            return Dispatched(_failed(error.phrase, invocation.language), "invalid")
+        except ToolError as error:
+            return Dispatched(_failed(error.phrase, invocation.language), "auto")
+
+    return answer
+
+
+def redacted(redactor: Redactor, inner: Handler) -> Handler:
+    """Take secrets out of what comes back, before model, chat or audit see it."""
+
+    async def redact(invocation: Invocation) -> Dispatched:
+        done = await inner(invocation)
+        result = done.result
+        summary = Phrase(redactor.text(result.summary.zh), redactor.text(result.summary.en))
+        return replace(done, result=replace(result, content=redactor.value(result.content), summary=summary))
+
+    return redact
+
+
+def _failed(phrase: Phrase, language: Language, *, refused: bool = False) -> ToolResult:
+    """The error as the model gets it, in the asker's language, since it may well quote it."""
+    content = {"error": phrase.said_in(language)} | ({"refused": True} if refused else {})
+    return ToolResult(status="error", content=content, summary=phrase)

@@ -1,0 +1,64 @@
+"""The one door to every tool. Read `Dispatcher` from the outside in: each wrapper does one thing, and its name says it."""
+
+from typing import cast
+
+from chatops_bot.domain.errors import ToolUnknown
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.people import Effect
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.tool import ToolCall
+from chatops_bot.ports import Audit, Clock, ReadTool, ToolContext
+from chatops_bot.tools.audited import audited
+from chatops_bot.tools.authorisation import authorised
+from chatops_bot.tools.border import answered, redacted
+from chatops_bot.tools.bounds import capped, timed
+from chatops_bot.tools.dedupe import deduplicated
+from chatops_bot.tools.invocation import Dispatched, Handler, Invocation, TurnMemory
+from chatops_bot.tools.proposing import Proposer
+from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.validation import found_in, validated
+
+
+class Dispatcher:
+    """Runs one call of the model: a read runs, a write becomes a proposal, anything wrong becomes a result that says so."""
+
+    def __init__(
+        self, registry: Registry, *, audit: Audit, proposer: Proposer, redactor: Redactor, clock: Clock
+    ) -> None:
+        self.registry = registry
+        handler: Handler = run_read
+        handler = proposer.proposed(handler)
+        handler = timed(handler)
+        handler = deduplicated(handler)
+        handler = authorised(handler)
+        handler = validated(handler)
+        handler = found_in(registry, handler)
+        handler = answered(handler)
+        handler = capped(handler)
+        handler = redacted(redactor, handler)
+        self._handle = audited(audit, clock, redactor, handler)
+
+    async def dispatch(
+        self, call: ToolCall, context: ToolContext, memory: TurnMemory, language: Language
+    ) -> Dispatched:
+        return await self._handle(Invocation(call, context, memory, language))
+
+    def effect_of(self, name: str) -> Effect:
+        """The effect of a tool by name; an unknown name only ever gets an error back, so it counts as a read."""
+        try:
+            return self.registry.find(name).spec.effect
+        except ToolUnknown:
+            return Effect.READ
+
+    def label_of(self, name: str) -> Phrase:
+        """What people see while a call of this tool runs."""
+        try:
+            return self.registry.find(name).spec.label
+        except ToolUnknown:
+            return Phrase(f"未知工具 {name}", f"unknown tool {name}")
+
+
+async def run_read(invocation: Invocation) -> Dispatched:
+    """The innermost handler: the tool itself."""
+    tool = cast("ReadTool", invocation.tool)
+    return Dispatched(await tool.run(invocation.arguments, invocation.context), "auto")

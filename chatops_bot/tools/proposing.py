@@ -1,0 +1,82 @@
+"""A call that changes the world becomes a proposal: planned by reading, stored, shown; not run."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, cast
+
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect, Risk
+from chatops_bot.domain.proposal import Proposal, action_digest
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.tool import Plan, ToolResult
+from chatops_bot.ports import Clock, Ids, Proposals, WriteTool
+from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
+
+
+class Proposer:
+    """Turns write calls into stored proposals. `lifetime` is how long a proposal may be approved."""
+
+    def __init__(
+        self, proposals: Proposals, clock: Clock, ids: Ids, redactor: Redactor, lifetime: timedelta
+    ) -> None:
+        self._proposals = proposals
+        self._clock = clock
+        self._ids = ids
+        self._redactor = redactor
+        self._lifetime = lifetime
+
+    def proposed(self, inner: Handler) -> Handler:
+        async def propose(invocation: Invocation) -> Dispatched:
+            if invocation.tool.spec.effect is Effect.READ:
+                return await inner(invocation)
+            tool = cast("WriteTool", invocation.tool)
+            plan = await tool.plan(invocation.arguments, invocation.context)
+            proposal = self._proposal(invocation, plan, tool)
+            await self._proposals.add(proposal)
+            return Dispatched(_waits(proposal), "proposed", proposal)
+
+        return propose
+
+    def _proposal(self, invocation: Invocation, plan: Plan, tool: WriteTool) -> Proposal:
+        now = self._clock.now()
+        context = invocation.context
+        arguments: Mapping[str, Any] = invocation.arguments.model_dump(mode="json")
+        expires_at = now + self._lifetime
+        return Proposal(
+            id=self._ids.new("prop"),
+            code=self._ids.code(),
+            session=context.session,
+            turn_id=context.turn_id,
+            call_id=invocation.call.id,
+            tool=tool.spec.name,
+            effect=tool.spec.effect,
+            arguments=arguments,
+            plan=plan,
+            risk=Risk(plan.risk),
+            requester_id=context.person.id,
+            requester_name=context.person.name,
+            language=invocation.language,
+            created_at=now,
+            expires_at=expires_at,
+            digest=action_digest(
+                tool=tool.spec.name,
+                arguments=arguments,
+                plan=plan,
+                requester_id=context.person.id,
+                session=context.session,
+                expires_at=expires_at,
+            ),
+        )
+
+
+def _waits(proposal: Proposal) -> ToolResult:
+    return ToolResult(
+        status="waits",
+        content={
+            "status": "waits for approval; nothing has changed",
+            "proposal": proposal.code,
+            "target": proposal.plan.target,
+            "expires_at": proposal.expires_at.isoformat(timespec="seconds"),
+        },
+        summary=Phrase(f"等待批准 {proposal.code}", f"waits for approval as {proposal.code}"),
+    )

@@ -1,0 +1,60 @@
+"""The tools there are, in a fixed order, by exact name."""
+
+import difflib
+from collections.abc import Iterable, Iterator
+
+from pydantic import BaseModel
+
+from chatops_bot.domain.errors import ToolUnknown
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.model import ToolDefinition
+from chatops_bot.ports import Tool
+
+
+class Registry:
+    """Names → tools. Two tools of one name are a mistake in the wiring: ValueError."""
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            if tool.spec.name in self._tools:
+                raise ValueError(f"two tools are named {tool.spec.name}")
+            self._tools[tool.spec.name] = tool
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def find(self, name: str) -> Tool:
+        """The tool of exactly this name, else ToolUnknown with every valid name, the nearest first."""
+        tool = self._tools.get(name)
+        if tool is not None:
+            return tool
+        near = difflib.get_close_matches(name, self._tools, n=3)
+        valid = [*near, *(known for known in self._tools if known not in near)]
+        listed = ", ".join(valid)
+        raise ToolUnknown(
+            Phrase(
+                f"没有名为 {name!r} 的工具；可用的工具：{listed}。",
+                f"There is no tool {name!r}. Valid names: {listed}.",
+            )
+        )
+
+    def definitions(self) -> tuple[ToolDefinition, ...]:
+        """The tools as the model sees them, in the registry's order."""
+        return tuple(
+            ToolDefinition(tool.spec.name, tool.spec.description, schema_of(tool.spec.arguments))
+            for tool in self
+        )
+
+
+def schema_of(arguments: type[BaseModel]) -> dict[str, object]:
+    """The JSON schema of a tool's arguments: always an object with `properties`, without pydantic's titles."""
+    schema = arguments.model_json_schema()
+    schema.pop("title", None)
+    schema.pop(
+        "description", None
+    )  # the class docstring is for us; the tool's description travels beside the schema
+    schema.setdefault("properties", {})
+    for field in schema["properties"].values():
+        field.pop("title", None)
+    return schema

@@ -1,0 +1,71 @@
+"""Arguments that are not valid JSON or do not fit the schema never run: the model gets field and reason."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from chatops_bot.domain.errors import ToolArgumentsInvalid
+from chatops_bot.domain.language import Phrase
+from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
+from chatops_bot.tools.registry import Registry
+
+
+def found_in(registry: Registry, inner: Handler) -> Handler:
+    """Look the tool up by its exact name; an unknown one gets the list of valid names."""
+
+    async def find(invocation: Invocation) -> Dispatched:
+        return await inner(replace(invocation, found=registry.find(invocation.call.name)))
+
+    return find
+
+
+def validated(inner: Handler) -> Handler:
+    """Parse the arguments and check them against the tool's model."""
+
+    async def validate(invocation: Invocation) -> Dispatched:
+        arguments = parse_arguments(invocation.call.arguments, invocation.tool.spec.arguments)
+        return await inner(replace(invocation, arguments=arguments))
+
+    return validate
+
+
+def parse_arguments(text: str, model: type[BaseModel]) -> BaseModel:
+    """The arguments as an instance of `model`; no text at all means no arguments. Raises ToolArgumentsInvalid."""
+    value = parse_object(text)
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg'][0].lower()}{e['msg'][1:]}"
+            for e in error.errors()
+        )
+        raise ToolArgumentsInvalid(
+            Phrase(
+                f"参数不符合要求，没有执行：{problems}。",
+                f"The arguments do not fit, so nothing ran: {problems}.",
+            )
+        ) from error
+
+
+def parse_object(text: str) -> dict[str, Any]:
+    """The JSON object that `text` spells; blank text and `null` are the empty object. Raises ToolArgumentsInvalid."""
+    if not text.strip():
+        return {}
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise ToolArgumentsInvalid(
+            Phrase(
+                f"参数不是合法的 JSON（{error}），没有执行；请重新发出完整的调用。",
+                f"The arguments are not valid JSON ({error}), so nothing ran; send the whole call again.",
+            )
+        ) from error
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ToolArgumentsInvalid(
+            Phrase("参数必须是 JSON 对象，没有执行。", "The arguments must be a JSON object, so nothing ran.")
+        )
+    return value

@@ -1,0 +1,162 @@
+"""The arguments of the twelve tools: the surface that models are given.
+
+Models send "42" for 42, null or "" for "not given"; both are understood. What would change the meaning is not: 3.7 is no
+integer, true is not 1, and an argument that nobody knows is an error instead of a wish silently dropped.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+
+
+def _refuse_bool(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be an integer")  # pydantic turns ValueError alone into a field error
+    return value
+
+
+# Comes after the limits of a field, which would otherwise miss the integer that they are about.
+NOT_BOOL = BeforeValidator(_refuse_bool)
+
+TaskId = Annotated[int, Field(ge=1, description="Task id, as query_tasks returns it."), NOT_BOOL]
+RunId = Annotated[
+    int, Field(ge=1, description="Run (task instance) id, as query_instances returns it."), NOT_BOOL
+]
+Limit = Annotated[int, Field(ge=1, le=200, description="Most rows to return."), NOT_BOOL]
+RunStatus = Literal[
+    "pending", "dispatched", "running", "retry_waiting", "success", "failed", "timeout", "cancelled"
+]
+
+
+class Arguments(BaseModel):
+    """Arguments with a plain schema: flat properties, no titles, no null branches."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_blanks(cls, data: Any) -> Any:
+        """A blank value of an optional argument is an argument not given."""
+        if not isinstance(data, Mapping):
+            return data
+        required = {name for name, field in cls.model_fields.items() if field.is_required()}
+        return {
+            key: value for key, value in data.items() if key in required or not (value is None or value == "")
+        }
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        reference = handler(core_schema)
+        schema = handler.resolve_ref_schema(reference)
+        schema.pop("title", None)
+        schema.pop("description", None)
+        schema.setdefault("properties", {})
+        for shape in schema["properties"].values():
+            shape.pop("title", None)
+            for branch in shape.pop("anyOf", ()):
+                if branch.get("type") != "null":
+                    shape.update(branch)
+            if shape.get("default", "") is None:
+                del shape["default"]
+        return reference
+
+
+class QueryTasksArguments(Arguments):
+    name: Annotated[str, Field(description="Part of the task name, any case.")] = ""
+    status: Annotated[
+        Literal["enabled", "disabled"] | None,
+        Field(description="Only tasks in this state; disabled is paused."),
+    ] = None
+    limit: Limit = 20
+
+
+class QueryInstancesArguments(Arguments):
+    status: Annotated[RunStatus | None, Field(description="Only runs in this state.")] = None
+    task_id: Annotated[
+        Annotated[int, Field(ge=1), NOT_BOOL] | None, Field(description="Only runs of this task.")
+    ] = None
+    hours: Annotated[int, Field(ge=1, le=2160, description="How many hours to look back."), NOT_BOOL] = 24
+    limit: Limit = 20
+
+
+class QueryWorkersArguments(Arguments):
+    pass
+
+
+class GetTaskDetailArguments(Arguments):
+    task_id: TaskId
+
+
+class GetSystemHealthArguments(Arguments):
+    pass
+
+
+class GetWorkerLoadHistoryArguments(Arguments):
+    worker_id: Annotated[
+        str, Field(description="Only this worker, by its id; all workers when left out.")
+    ] = ""
+    hours: Annotated[int, Field(ge=1, le=168, description="How many hours to look back."), NOT_BOOL] = 24
+
+
+class AnalyzeFailureArguments(Arguments):
+    instance_id: RunId
+
+
+class CreateTaskArguments(Arguments):
+    name: Annotated[
+        str,
+        Field(min_length=1, max_length=128, description="Unique name, kebab-case such as nightly-report."),
+    ]
+    type: Annotated[
+        Literal["shell", "http", "container"],
+        Field(description="shell runs a script, http requests a URL, container runs an image."),
+    ]
+    cron_expr: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=64,
+            description="Five numeric cron fields such as 0 2 * * *; no names, no @daily, */15 instead of 0/15.",
+        ),
+    ]
+    payload: Annotated[
+        str,
+        Field(
+            max_length=65_536,
+            description="shell: the script; http: the URL; container: docker run flags, may be empty.",
+        ),
+    ]
+    image: Annotated[
+        str, Field(max_length=512, description="Container image; needed for type container.")
+    ] = ""
+    timeout_seconds: Annotated[
+        int, Field(ge=1, le=86_400, description="Longest run time in seconds."), NOT_BOOL
+    ] = 300
+    max_retry: Annotated[int, Field(ge=0, le=10, description="Retries after a failure."), NOT_BOOL] = 3
+    retry_policy: Annotated[
+        Literal["fixed_interval", "exponential_backoff"], Field(description="How retries are spaced.")
+    ] = "fixed_interval"
+
+
+class TriggerTaskArguments(Arguments):
+    task_id: TaskId
+
+
+class PauseTaskArguments(Arguments):
+    task_id: TaskId
+    action: Annotated[
+        Literal["pause", "resume"], Field(description="pause stops the schedule, resume restarts it.")
+    ]
+
+
+class RetryFailedInstanceArguments(Arguments):
+    instance_id: RunId
+
+
+class DeleteTaskArguments(Arguments):
+    task_id: TaskId

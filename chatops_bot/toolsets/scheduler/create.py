@@ -1,0 +1,185 @@
+"""create_task: everything that can be wrong with a new task is found before anybody is asked to approve it."""
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect, Risk
+from chatops_bot.domain.tool import Change, Outcome, Plan
+from chatops_bot.ports import Clock, ToolContext, ToolSpec
+from chatops_bot.toolsets.scheduler.api import SchedulerApi
+from chatops_bot.toolsets.scheduler.approval_facts import executor_warning, local_time, zone_for
+from chatops_bot.toolsets.scheduler.arguments import CreateTaskArguments
+from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
+from chatops_bot.toolsets.scheduler.cron import BadCron, next_times
+from chatops_bot.toolsets.scheduler.errors import Invalid
+from chatops_bot.toolsets.scheduler.formatting import one_line, stamp, task_title
+from chatops_bot.toolsets.scheduler.read_back import looked_up
+from chatops_bot.toolsets.scheduler.wire import Capabilities, Task
+
+_TIMES_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTask:
+    client: SchedulerClient
+    clock: Clock
+
+    spec = ToolSpec(
+        name="create_task",
+        description=(
+            "Create a scheduled task. Ask the person for whatever of name, type, schedule and content they did not give; "
+            "never make it up. Needs a person's approval before anything happens."
+        ),
+        arguments=CreateTaskArguments,
+        effect=Effect.WRITE,
+        label=Phrase("正在准备创建任务…", "preparing the new task…"),
+        timeout=WRITE_TIMEOUT,
+    )
+
+    async def plan(self, arguments: CreateTaskArguments, context: ToolContext) -> Plan:
+        check_fields(arguments)
+        api = SchedulerApi(self.client, context.person.role)
+        capabilities = await api.capabilities()
+        times = self._next_times(arguments.cron_expr, capabilities)
+        taken = next((task for task in await api.tasks() if task.name == _name(arguments)), None)
+        if taken is not None:
+            raise wrong(
+                "name",
+                f"名称已被任务 {task_title(taken.name, taken.id)} 使用",
+                f"task {task_title(taken.name, taken.id)} has it already",
+            )
+        name = _name(arguments)
+        return Plan(
+            target=f"task {one_line(name)} (new)",
+            summary=Phrase(f"创建任务 {one_line(name)}", f"Create task {one_line(name)}"),
+            changes=tuple(
+                Change(key, None, str(value))
+                for key, value in _body(arguments).items()
+                if key != "payload" and value != ""
+            ),
+            risk=Risk.HIGH,
+            preconditions={"name_is_free": name},
+            details=(
+                (Phrase("将执行的内容", "What will be executed"), arguments.payload),
+                (Phrase("接下来三次运行", "Next three runs"), "\n".join(times)),
+                *executor_warning(arguments.type, capabilities),
+            ),
+        )
+
+    async def apply(self, arguments: CreateTaskArguments, context: ToolContext) -> Outcome:
+        api = SchedulerApi(self.client, context.person.role)
+        made = await api.create_task(_body(arguments), context.idempotency_key)
+        seen = await looked_up(api.task(made.id))
+        capabilities = await looked_up(api.capabilities()) or Capabilities()
+        return self._outcome(seen or made, arguments, capabilities, verified=seen is not None)
+
+    async def probe(self, arguments: CreateTaskArguments, plan: Plan, context: ToolContext) -> Outcome | None:
+        api = SchedulerApi(self.client, context.person.role)
+        tasks = await looked_up(api.tasks()) or ()
+        found = next((task for task in tasks if task.name == _name(arguments)), None)
+        if found is None or not _is_as_asked(found, arguments):
+            return None
+        capabilities = await looked_up(api.capabilities()) or Capabilities()
+        return self._outcome(found, arguments, capabilities, verified=True)
+
+    def _next_times(self, expression: str, capabilities: Capabilities) -> list[str]:
+        zone = zone_for(self.client, capabilities)
+        try:
+            times = next_times(expression, self.clock.now(), zone, _TIMES_SHOWN)
+        except BadCron as error:
+            raise wrong("cron_expr", f"不是有效的五段 cron 表达式（{error}）", str(error)) from error
+        return [local_time(moment) for moment in times]
+
+    def _outcome(
+        self, task: Task, arguments: CreateTaskArguments, capabilities: Capabilities, *, verified: bool
+    ) -> Outcome:
+        ok = _is_as_asked(task, arguments)
+        title = task_title(task.name, task.id)
+        zone = zone_for(self.client, capabilities, task.timezone)
+        planned = task.next_trigger_time
+        when = local_time(planned.astimezone(zone)) if planned else "-"
+        summary = Phrase(
+            f"任务 {title} 已创建（回读状态：{task.status}），下次运行：{when}",
+            f"Task {title} is created (read back: {task.status}), next run: {when}",
+        )
+        if not verified:
+            summary = Phrase(
+                f"调度服务已创建任务 {title}，但未能回读确认",
+                f"The scheduler created task {title}; it could not be read back",
+            )
+        elif not ok:
+            summary = Phrase(
+                f"任务 {title} 已创建，但回读的内容与请求不一致，请检查",
+                f"Task {title} is created, yet what was read back differs from what was asked; check it",
+            )
+        return Outcome(
+            ok=ok,
+            verified=verified,
+            summary=summary,
+            content={
+                "created": True,
+                "task_id": task.id,
+                "name": task.name,
+                "message": summary.en,
+                "next_trigger_time": stamp(planned),
+            },
+        )
+
+
+def check_fields(arguments: CreateTaskArguments) -> None:
+    """What the schema cannot say. Raises Invalid with field and reason."""
+    if not _name(arguments):
+        raise wrong("name", "不能为空", "must not be blank")
+    if not _name(arguments).isprintable():
+        raise wrong("name", "不能包含换行或控制字符", "must not hold line breaks or control characters")
+    if arguments.type == "container":
+        if not arguments.image.strip():
+            raise wrong("image", "container 类型必须提供镜像", "is required for type container")
+    elif not arguments.payload.strip():
+        raise wrong("payload", "不能为空", "must not be blank")
+    if arguments.type == "http" and not _is_web_address(arguments.payload):
+        raise wrong(
+            "payload", "http 类型必须是 http 或 https 地址", "must be an http or https URL for type http"
+        )
+
+
+def wrong(field: str, zh: str, en: str) -> Invalid:
+    return Invalid(
+        Phrase(f"{field}：{zh}；请修改后再创建任务。", f"{field}: {en}; correct it to create the task.")
+    )
+
+
+def _name(arguments: CreateTaskArguments) -> str:
+    return arguments.name.strip()
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        address = urlsplit(text)
+        return (
+            address.scheme in ("http", "https") and bool(address.hostname) and not any(map(str.isspace, text))
+        )
+    except ValueError:
+        return False
+
+
+def _body(arguments: CreateTaskArguments) -> dict[str, Any]:
+    """The new task as the API takes it, in the order that an approver reads it."""
+    return {
+        "name": _name(arguments),
+        "type": arguments.type,
+        "cron_expr": " ".join(arguments.cron_expr.split()),
+        "payload": arguments.payload,
+        "image": arguments.image.strip(),
+        "timeout_seconds": arguments.timeout_seconds,
+        "max_retry": arguments.max_retry,
+        "retry_policy": arguments.retry_policy,
+        "status": "enabled",
+    }
+
+
+def _is_as_asked(task: Task, arguments: CreateTaskArguments) -> bool:
+    asked = _body(arguments)
+    return all(getattr(task, key) == value for key, value in asked.items())

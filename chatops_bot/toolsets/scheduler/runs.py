@@ -1,0 +1,184 @@
+"""query_instances and analyze_failure."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect
+from chatops_bot.domain.tool import ToolResult
+from chatops_bot.ports import Clock, ToolContext, ToolSpec
+from chatops_bot.toolsets.scheduler.api import LOGS, SchedulerApi
+from chatops_bot.toolsets.scheduler.arguments import AnalyzeFailureArguments, QueryInstancesArguments
+from chatops_bot.toolsets.scheduler.client import SchedulerClient
+from chatops_bot.toolsets.scheduler.errors import NotFound
+from chatops_bot.toolsets.scheduler.formatting import cut, one_line, stamp
+from chatops_bot.toolsets.scheduler.history import MOST_ROWS, RunHistory, runs_since
+from chatops_bot.toolsets.scheduler.lookup import find_run, task_names
+from chatops_bot.toolsets.scheduler.rows import TEXT_LIMIT, run_row
+from chatops_bot.toolsets.scheduler.wire import Run, Task
+
+_RUNS_FOR_COMPARISON = 5
+_LOG_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class QueryInstances:
+    client: SchedulerClient
+    clock: Clock
+
+    spec = ToolSpec(
+        name="query_instances",
+        description=(
+            "List runs (task instances), newest first, optionally by state, task and age. Use it for recent failures "
+            "(status=failed; timeouts are status=timeout), for what is running, and for success rates. "
+            "`count` is the rows returned, `total_matched` all that match, `by_status` counts the whole window."
+        ),
+        arguments=QueryInstancesArguments,
+        effect=Effect.READ,
+        label=Phrase("正在查询运行记录…", "querying runs…"),
+        timeout=60.0,
+    )
+
+    async def run(self, arguments: QueryInstancesArguments, context: ToolContext) -> ToolResult:
+        api = SchedulerApi(self.client, context.person.role)
+        now = self.clock.now()
+        history = await runs_since(api, now - timedelta(hours=arguments.hours), task_id=arguments.task_id)
+        matched = [run for run in history.runs if arguments.status in (None, run.status)]
+        shown = matched[: arguments.limit]
+        names = await task_names(api) if shown else {}
+        return ToolResult(
+            status="ok",
+            content={
+                "count": len(shown),
+                "total_matched": len(matched),
+                "truncated": len(shown) < len(matched) or not history.complete,
+                **_cap_note(history),
+                "as_of": stamp(now),
+                "by_status": _by_status(history.runs),
+                "instances": [{**run_row(run), "task_name": names.get(run.task_id)} for run in shown],
+            },
+            summary=_found(len(matched), history),
+            suggestions=_next_after_runs(shown, names),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzeFailure:
+    client: SchedulerClient
+    clock: Clock
+
+    spec = ToolSpec(
+        name="analyze_failure",
+        description=(
+            "The facts about one run that did not succeed: error, output, the task's configuration and its last runs. "
+            "Use it to find out why a run failed, after query_instances has given its id. Conclude only from these facts."
+        ),
+        arguments=AnalyzeFailureArguments,
+        effect=Effect.READ,
+        label=Phrase("正在收集失败信息…", "collecting facts about the failure…"),
+    )
+
+    async def run(self, arguments: AnalyzeFailureArguments, context: ToolContext) -> ToolResult:
+        api = SchedulerApi(self.client, context.person.role)
+        run = await find_run(api, arguments.instance_id)
+        task = await _task_if_it_still_exists(api, run.task_id)
+        page = await api.run_page(limit=_RUNS_FOR_COMPARISON, task_id=run.task_id)
+        content: dict[str, Any] = {
+            "instance_id": run.id,
+            "task_id": run.task_id,
+            "task_type": task.type if task else None,
+            "status": run.status,
+            "error_code": run.error_code,
+            "error_message": cut(run.error_message, TEXT_LIMIT),
+            "retry_count": run.retry_count,
+            "trigger_time": stamp(run.trigger_time),
+            "worker_id": run.worker_id,
+            "started_at": stamp(run.started_at),
+            "finished_at": stamp(run.finished_at),
+            "has_failed": run.has_failed,
+            "analysis": run.analysis_json,
+            "task": _configuration(task),
+            "recent_runs": [
+                {"id": other.id, "status": other.status, "error_code": other.error_code}
+                for other in page.instances[:_RUNS_FOR_COMPARISON]
+            ],
+            "as_of": stamp(self.clock.now()),
+        }
+        if LOGS in (await api.capabilities()).extensions:
+            content["log_tail"] = await api.log_tail(run.id, _LOG_CHARACTERS)
+        return ToolResult(
+            status="ok", content=content, summary=_verdict(run), suggestions=_next_after_failure(run, task)
+        )
+
+
+async def _task_if_it_still_exists(api: SchedulerApi, task_id: int) -> Task | None:
+    try:
+        return await api.task(task_id)
+    except NotFound:
+        return None
+
+
+def _configuration(task: Task | None) -> dict[str, Any] | None:
+    if task is None:
+        return None
+    return {
+        "name": task.name,
+        "status": task.status,
+        "cron_expr": task.cron_expr,
+        "payload": cut(task.payload, TEXT_LIMIT),
+        "image": task.image,
+        "timeout_seconds": task.timeout_seconds,
+        "max_retry": task.max_retry,
+        "retry_policy": task.retry_policy,
+    }
+
+
+def _by_status(runs: tuple[Run, ...]) -> dict[str, int]:
+    statuses = sorted({run.status for run in runs})
+    return {status: sum(run.status == status for run in runs) for status in statuses}
+
+
+def _cap_note(history: RunHistory) -> dict[str, str]:
+    if history.complete:
+        return {}
+    return {
+        "note": f"More than {MOST_ROWS} runs are in the window; only the newest {MOST_ROWS} were looked at."
+    }
+
+
+def _found(matched: int, history: RunHistory) -> Phrase:
+    if history.complete:
+        return Phrase(f"找到 {matched} 条", f"{matched} found")
+    return Phrase(
+        f"在最新 {MOST_ROWS} 条运行中找到 {matched} 条，更早的未查",
+        f"{matched} found in the newest {MOST_ROWS} runs, older ones not searched",
+    )
+
+
+def _verdict(run: Run) -> Phrase:
+    if not run.has_failed:
+        return Phrase(
+            f"运行 #{run.id} 没有失败（{run.status}）", f"run #{run.id} did not fail ({run.status})"
+        )
+    reason = one_line(run.error_code) or run.status
+    return Phrase(f"运行 #{run.id}：{reason}", f"run #{run.id}: {reason}")
+
+
+def _next_after_runs(shown: list[Run], names: dict[int, str]) -> tuple[Phrase, ...]:
+    failed = next((run for run in shown if run.has_failed), None)
+    if failed is None:
+        return (Phrase("系统整体健康吗？", "Is the system healthy?"),)
+    name = one_line(names.get(failed.task_id, f"#{failed.task_id}"))
+    return (
+        Phrase(f"分析运行 #{failed.id} 为什么失败", f"Why did run #{failed.id} fail?"),
+        Phrase(f"查看任务 {name} 的详情", f"Show the details of task {name}"),
+    )
+
+
+def _next_after_failure(run: Run, task: Task | None) -> tuple[Phrase, ...]:
+    if task is None:
+        return ()
+    name = one_line(task.name)
+    details = Phrase(f"查看任务 {name} 的详情", f"Show the details of task {name}")
+    return (Phrase(f"重试运行 #{run.id}", f"Retry run #{run.id}"), details) if run.has_failed else (details,)

@@ -1,0 +1,292 @@
+"""Whole turns of a scripted model through the loop, the door and a real store."""
+
+import asyncio
+import json
+
+import pytest
+
+from chatops_bot.agent.loop import Loop
+from chatops_bot.context.fence import unfence
+from chatops_bot.context.history import project
+from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelUnavailable
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.model import (
+    AssistantMessage,
+    Finished,
+    FinishReason,
+    ModelNotice,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+    ToolMessage,
+)
+from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.proposal import ProposalState
+from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.transcript import ModelSaid, ToolReturned
+from chatops_bot.domain.turn_event import (
+    CallEnded,
+    CallStarted,
+    Noted,
+    Proposed,
+    ReasoningStreamed,
+    Rested,
+    RoundEnded,
+    TextStreamed,
+)
+from chatops_bot.llm.scripted import calls, fails, says
+
+DOWN = ModelUnavailable(Phrase("模型不可用", "The model is down."))
+
+
+@pytest.mark.case("nightingale-T1")
+async def test_no_tool_call_is_the_answer(stage):
+    await stage.play(says("Nothing ", "failed."))
+    assert stage.text == "Nothing failed."
+    assert stage.events[-1] == Rested(TurnOutcome.ANSWERED, "Nothing failed.")
+    (said,) = await stage.entries()
+    assert isinstance(said, ModelSaid)
+    assert said.text == "Nothing failed."
+
+
+@pytest.mark.case("nightingale-T2")
+async def test_text_beside_calls_streams_and_results_are_fed_back(stage):
+    model = await stage.play(
+        calls(("look", {"name": "night"}), text="Let me look.", reasoning="I need data"), says("One failed.")
+    )
+    assert stage.text == "Let me look.One failed."
+    kinds = [type(event) for event in stage.events]
+    assert kinds == [
+        ReasoningStreamed,
+        TextStreamed,
+        RoundEnded,
+        CallStarted,
+        CallEnded,
+        TextStreamed,
+        Rested,
+    ]
+    assert stage.events[-1].body == "One failed."
+    assistant, result = model.requests[1].messages[-2:]
+    assert isinstance(assistant, AssistantMessage)
+    assert (assistant.text, assistant.reasoning) == ("Let me look.", "I need data")
+    assert isinstance(result, ToolMessage)
+    assert json.loads(unfence(result.text)) == {"count": 1}
+
+
+async def test_reasoning_and_text_never_share_a_channel(stage):
+    await stage.play([ReasoningDelta("secret thought"), TextDelta("answer"), Finished(FinishReason.STOP)])
+    assert stage.text == "answer"
+    assert [e.text for e in stage.of(ReasoningStreamed)] == ["secret thought"]
+
+
+async def test_errors_are_results_that_the_model_sees(stage):
+    model = await stage.play(calls(("lok", "{}"), ("look", '{"name": ')), says("Sorry."))
+    errors = [json.loads(unfence(m.text))["error"] for m in model.requests[1].messages[-2:]]
+    assert "Valid names: look" in errors[0]
+    assert "not valid JSON" in errors[1]
+    assert stage.look.runs == []
+
+
+@pytest.mark.case("hitl-C10")
+async def test_a_write_makes_a_proposal_and_the_turn_rests(stage):
+    await stage.play(calls(("switch", {"task_id": 3, "action": "pause"}), text="Pausing needs approval."))
+    (proposed,) = stage.of(Proposed)
+    assert stage.events[-1] == Rested(TurnOutcome.WAITING, "Pausing needs approval.")
+    assert stage.switch.applied == []
+    result = (await stage.entries())[-1]
+    assert isinstance(result, ToolReturned)
+    assert (result.status, json.loads(result.content)["proposal"]) == ("waits", proposed.proposal.code)
+
+
+@pytest.mark.case("nightingale-T6")
+async def test_calls_before_a_proposal_keep_results_later_writes_are_proposed_later_reads_are_not_run(stage):
+    await stage.play(
+        calls(
+            ("look", {"name": "before"}),
+            ("switch", {"task_id": 3, "action": "pause"}),
+            ("look", {"name": "after"}),
+            ("switch", {"task_id": 3, "action": "resume"}),
+            ("switch", {"action": "pause", "task_id": 3}),
+        )
+    )
+    returned = [e for e in await stage.entries() if isinstance(e, ToolReturned)]
+    assert [e.status for e in returned] == ["ok", "waits", "not_run", "waits", "waits"]
+    assert [run.name for run in stage.look.runs] == ["before"]
+    assert len(stage.of(Proposed)) == 2
+    assert len(await stage.store.proposals.in_states(frozenset({ProposalState.PENDING}))) == 2
+
+
+@pytest.mark.case("hitl-C14")
+async def test_a_failing_neighbour_does_not_lose_the_proposal(stage):
+    stage.look.fault = KeyError("a bug")
+    await stage.play(calls(("look", {}), ("switch", {"task_id": 3, "action": "pause"}), ("nonsense", {})))
+    assert len(stage.of(Proposed)) == 1
+    assert stage.events[-1].outcome is TurnOutcome.WAITING
+
+
+async def test_a_refused_write_does_not_end_the_turn(stage):
+    vera = Person("U9", "Vera", Role.VIEWER)
+    await stage.play(
+        calls(("switch", {"task_id": 3, "action": "pause"})), says("You may not."), turn=stage.turn(vera)
+    )
+    assert stage.of(Proposed) == []
+    assert stage.events[-1] == Rested(TurnOutcome.ANSWERED, "You may not.", ())
+
+
+async def test_neighbouring_reads_run_at_once_and_results_keep_call_order(stage):
+    stage.look.gate = asyncio.Event()
+    playing = asyncio.create_task(
+        stage.play(calls(("look", {"name": "a"}), ("look", {"name": "b"})), says("ok"))
+    )
+    async with asyncio.timeout(5):
+        await stage.look.entered.get()
+        await stage.look.entered.get()
+    stage.look.gate.set()
+    await playing
+    assert [e.call_id for e in stage.of(CallEnded)] == ["call_1_1", "call_1_2"]
+
+
+@pytest.mark.case("nightingale-T4")
+async def test_at_the_cap_a_call_without_tools_sums_up(stage):
+    model = await stage.play(calls(("look", {})), calls(("look", {})), says("So far: one."), max_rounds=2)
+    assert model.requests[-1].tools == ()
+    assert stage.events[-1] == Rested(TurnOutcome.CAPPED, "So far: one.")
+    assert "limit of 2 rounds" in stage.of(Noted)[0].phrase.en
+
+
+async def test_when_the_summing_up_fails_the_last_text_stands_as_incomplete(stage):
+    await stage.play(calls(("look", {}), text="Looking at #12."), fails(DOWN), max_rounds=1)
+    assert [n.phrase.en for n in stage.of(Noted)][-1] == "Analysis incomplete."
+    assert stage.events[-1] == Rested(TurnOutcome.CAPPED, "Looking at #12.")
+
+
+async def test_ten_rounds_by_default(stage):
+    await stage.play(*[calls(("look", {}))] * 10, says("done"))
+    assert len(stage.look.runs) == 10
+    assert stage.events[-1].outcome is TurnOutcome.CAPPED
+
+
+@pytest.mark.case("nightingale-T3")
+async def test_truncated_output_gets_a_note(stage):
+    await stage.play(says("It began at", reason=FinishReason.TRUNCATED))
+    assert [n.phrase.en for n in stage.of(Noted)] == ["The answer was cut off at the model's output limit."]
+    assert stage.events[-1].body == "It began at"
+
+
+@pytest.mark.case("nightingale-T3")
+async def test_blocked_output_is_an_error_that_keeps_the_text(stage):
+    with pytest.raises(ModelBlocked):
+        await stage.play(says("I would", reason=FinishReason.BLOCKED))
+    (said,) = await stage.entries()
+    assert said.text == "I would"
+
+
+@pytest.mark.case("peer-T27")
+async def test_calls_of_a_cut_message_never_run_and_after_three_the_turn_gives_up(stage):
+    cut = calls(("switch", {"task_id": 3, "action": "pause"}), reason=FinishReason.TRUNCATED)
+    await stage.play(cut, cut, cut)
+    assert stage.of(Proposed) == []
+    assert [e.status for e in await stage.entries() if isinstance(e, ToolReturned)] == ["not_run"] * 3
+    assert stage.events[-1].outcome is TurnOutcome.FAILED
+
+
+async def test_a_model_that_fails_midway_keeps_what_was_said_and_done(stage):
+    with pytest.raises(ModelUnavailable):
+        await stage.play(calls(("look", {})), fails(DOWN, after=[TextDelta("The run #12 ")]))
+    entries = await stage.entries()
+    assert [type(e) for e in entries] == [ModelSaid, ToolReturned, ModelSaid]
+    assert entries[-1].text == "The run #12 "
+
+
+async def test_a_stream_without_an_end_is_an_error(stage):
+    class Endless:
+        name = "endless"
+
+        async def stream(self, request):
+            yield TextDelta("half")
+
+    async def ignore(_):
+        return None
+
+    loop = Loop(Endless(), stage.dispatcher, stage.store.transcripts, stage.clock, stage.ids)
+    with pytest.raises(ModelBroke):
+        await loop.run_turn(stage.turn(), ignore)
+
+
+@pytest.mark.parametrize("stop_at", range(12))
+async def test_cancelling_anywhere_leaves_a_transcript_that_providers_accept(stage, stop_at: int):
+    """At every delta and every tool run of a three-step turn."""
+    reached = asyncio.Event()
+    count = 0
+
+    async def hold(_):
+        nonlocal count
+        if count == stop_at:
+            reached.set()
+            await asyncio.Event().wait()
+        count += 1
+
+    steps = [
+        calls(("look", {}), ("look", {}), text="a"),
+        calls(("switch", {"task_id": 9, "action": "pause"}), text="b"),
+        says("c", "d"),
+    ]
+    playing = asyncio.create_task(stage.play(*steps, before_delta=hold))
+    waiting = asyncio.create_task(reached.wait())
+    async with asyncio.timeout(5):
+        await asyncio.wait({playing, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    playing.cancel()
+    await asyncio.gather(playing, return_exceptions=True)
+    open_calls: list[str] = []
+    for message in project(await stage.entries(), nonce=stage.ids.nonce):
+        if isinstance(message, AssistantMessage):
+            assert message.text or message.calls
+            open_calls += [call.id for call in message.calls]
+        elif isinstance(message, ToolMessage):
+            open_calls.remove(message.call_id)
+    assert open_calls == []
+
+
+async def test_cancelling_inside_a_tool_leaves_the_call_answered(stage):
+    stage.look.gate = asyncio.Event()
+    playing = asyncio.create_task(stage.play(calls(("look", {})), says("never")))
+    async with asyncio.timeout(5):
+        await stage.look.entered.get()
+    playing.cancel()
+    await asyncio.gather(playing, return_exceptions=True)
+    *_, answer = project(await stage.entries(), nonce=stage.ids.nonce)
+    assert isinstance(answer, ToolMessage)
+    assert "interrupted" in answer.text
+
+
+async def test_followups_of_the_model_become_buttons_and_leave_the_text(stage):
+    await stage.play(says("Done.\n```follow", "ups\nWhy did it fail?\n```\n"))
+    assert stage.text == "Done.\n"
+    assert stage.events[-1] == Rested(TurnOutcome.ANSWERED, "Done.", ("Why did it fail?",))
+
+
+async def test_without_followups_of_the_model_the_tools_suggest(stage):
+    await stage.play(calls(("look", {})), says("One."))
+    assert stage.events[-1].followups == ("Why?",)
+
+
+async def test_a_notice_of_the_model_is_a_note_and_not_text(stage):
+    await stage.play([ModelNotice(Phrase("离线", "offline")), TextDelta("x"), Finished(FinishReason.STOP)])
+    assert stage.text == "x"
+    assert stage.of(Noted) == [Noted(Phrase("离线", "offline"))]
+
+
+@pytest.mark.case("peer-T06")
+async def test_missing_and_repeated_ids_are_made_unique(stage):
+    def twice(call_id):
+        return [
+            ToolCallDelta(0, call_id, "look", "{}"),
+            ToolCallDelta(1, call_id, "look", "{}"),
+            Finished(FinishReason.TOOL_CALLS),
+        ]
+
+    await stage.play(twice(""), twice("same"), twice("same"), says("ok"))
+    ids = [call.id for e in await stage.entries() if isinstance(e, ModelSaid) for call in e.calls]
+    assert len(set(ids)) == 6
+    assert len(stage.look.runs) == 6

@@ -1,0 +1,38 @@
+"""Settings that every test shares."""
+
+import os
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import settings
+
+from chatops_bot.app.clock import CountingIds, ManualClock
+
+settings.register_profile("quick", max_examples=100, deadline=None)
+settings.load_profile("quick")
+
+SOAK_SIZES = {"": 1, "ci": 3, "full": 30}
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where nothing may be skipped (the build server), a skipped test fails the run."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter is not None else []
+    if skipped and os.environ.get("CHATOPS_NO_SKIPS"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(datetime(2026, 3, 2, 14, 32, tzinfo=UTC))
+
+
+@pytest.fixture
+def ids() -> CountingIds:
+    return CountingIds()
+
+
+@pytest.fixture(scope="session")
+def soak() -> int:
+    """How many times the small size a soak test runs: 1 in `make test`, 3 in `make soak SIZE=ci`, 30 in full."""
+    return SOAK_SIZES[os.environ.get("SOAK_SIZE", "")]

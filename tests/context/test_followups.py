@@ -1,0 +1,63 @@
+"""The follow-up block leaves the visible text over any chunking, and nothing else does."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatops_bot.context.followups import FollowupSplitter
+
+
+def split(chunks: list[str]) -> tuple[str, tuple[str, ...]]:
+    splitter = FollowupSplitter()
+    visible = "".join(splitter.feed(chunk) for chunk in chunks)
+    rest, followups = splitter.close()
+    return visible + rest, followups
+
+
+def chunked(text: str, cuts: list[int]) -> list[str]:
+    edges = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
+    return [text[a:b] for a, b in itertools.pairwise(edges)]
+
+
+BLOCK = "```followups\n- Why did run #12 fail?\n2. 暂停 nightly-report\nthird\n```"
+
+
+@given(st.lists(st.integers(0, 500)))
+def test_the_block_is_taken_out_wherever_the_text_is_cut(cuts: list[int]):
+    visible, followups = split(chunked(f"Two failed.\n\n{BLOCK}\n", cuts))
+    assert visible == "Two failed.\n\n"
+    assert followups == ("Why did run #12 fail?", "暂停 nightly-report")
+
+
+@given(st.text(alphabet=st.sampled_from("ab`\n fol中"), max_size=80), st.lists(st.integers(0, 500)))
+def test_text_without_a_block_is_untouched(text: str, cuts: list[int]):
+    assert "```followups" not in text
+    assert split(chunked(text, cuts)) == (text, ())
+
+
+@pytest.mark.parametrize(
+    "text", ["```follow\nx\n```", "see ```followups\nx\n```", "```followupsx\ny\n```\n", "`", "```"]
+)
+def test_what_only_looks_like_a_block_is_text(text: str):
+    assert split([text]) == (text, ())
+
+
+def test_a_block_that_is_cut_off_still_counts():
+    assert split(["Done.\n```followups\nAsk me"]) == ("Done.\n", ("Ask me",))
+
+
+def test_an_opening_that_is_cut_off_is_not_shown():
+    assert split(["Done.\n", "```followups"]) == ("Done.\n", ())
+
+
+def test_text_after_the_block_is_visible_again():
+    assert split(["a\n```followups\nb\n```\nc"]) == ("a\nc", ("b",))
+
+
+def test_visible_text_is_not_held_back_longer_than_needed():
+    splitter = FollowupSplitter()
+    assert splitter.feed("Hello") == "Hello"
+    assert splitter.feed("\n``") == "\n"
+    assert splitter.feed("`python\nx") == "```python\nx"

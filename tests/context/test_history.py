@@ -1,0 +1,151 @@
+"""Wherever a transcript stops, its projection is one that any provider accepts."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatops_bot.app.clock import CountingIds
+from chatops_bot.context.fence import unfence
+from chatops_bot.context.history import project
+from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
+from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.transcript import (
+    Entry,
+    ModelSaid,
+    ProposalDecided,
+    ToolReturned,
+    TurnRested,
+    UserSaid,
+)
+
+AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
+
+
+def user(turn: str, text: str = "what failed?") -> UserSaid:
+    return UserSaid(turn, AT, "U1", "Oscar", "operator", text)
+
+
+def model(turn: str, *calls: ToolCall, text: str = "", reasoning: str = "") -> ModelSaid:
+    return ModelSaid(turn, AT, text, reasoning, calls)
+
+
+def returned(turn: str, call: ToolCall, content: str = '{"count":1}') -> ToolReturned:
+    return ToolReturned(turn, AT, call.id, call.name, "ok", content)
+
+
+def calls(turn: int, count: int) -> tuple[ToolCall, ...]:
+    return tuple(ToolCall(f"call_{index}", "query_tasks", f'{{"limit":{turn}}}') for index in range(count))
+
+
+def long_log() -> list[Entry]:
+    entries: list[Entry] = []
+    for number in range(1, 8):
+        turn = f"t{number}"
+        made = calls(number, 2)
+        entries += [user(turn), model(turn, *made, text="let me look")]
+        entries += [returned(turn, call) for call in made]
+        entries += [model(turn, text="one failed"), TurnRested(turn, AT, TurnOutcome.ANSWERED, "one failed")]
+    return entries
+
+
+def assert_providers_accept(messages: list[Message]) -> None:
+    waiting: list[str] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            assert waiting, "a result without a call"
+            assert message.call_id == waiting.pop(0), "results in call order"
+            continue
+        assert not waiting, "a call without its result"
+        if isinstance(message, AssistantMessage):
+            assert message.text.strip() or message.calls, "an empty assistant message"
+            waiting = [call.id for call in message.calls]
+            assert all(isinstance(json.loads(call.arguments), dict) for call in message.calls)
+    assert not waiting, "a call without its result"
+
+
+@pytest.mark.case("peer-T41")
+@pytest.mark.parametrize("cut", range(len(long_log()) + 1))
+@pytest.mark.parametrize("limit", [10, 400, 100_000])
+def test_a_cut_at_any_entry_leaves_no_orphan(cut: int, limit: int):
+    assert_providers_accept(project(long_log()[:cut], nonce=CountingIds().nonce, limit=limit))
+
+
+@pytest.mark.case("peer-T46")
+def test_a_call_that_was_never_answered_gets_an_answer():
+    (call,) = calls(1, 1)
+    messages = project([user("t1"), model("t1", call), user("t2", "and now?")], nonce=CountingIds().nonce)
+    answer = messages[2]
+    assert isinstance(answer, ToolMessage)
+    assert "interrupted" in json.loads(unfence(answer.text))["error"]
+
+
+@pytest.mark.case("peer-T35")
+def test_results_stand_in_call_order_however_they_came():
+    made = calls(1, 3)
+    entries = [user("t1"), model("t1", *made), *(returned("t1", made[i], f'{{"n":{i}}}') for i in (2, 0, 1))]
+    messages = project(entries, nonce=CountingIds().nonce)
+    assert [json.loads(unfence(m.text))["n"] for m in messages if isinstance(m, ToolMessage)] == [0, 1, 2]
+
+
+@pytest.mark.case("peer-T25")
+@pytest.mark.parametrize(
+    ("sent", "replayed"), [("", {}), ("  ", {}), ('{"a":1}', {"a": 1}), ('{"a', {"not_valid_json": '{"a'})]
+)
+def test_arguments_are_replayed_as_an_object(sent: str, replayed: dict[str, object]):
+    call = ToolCall("c", "query_tasks", sent)
+    messages = project([user("t1"), model("t1", call), returned("t1", call)], nonce=CountingIds().nonce)
+    assistant = messages[1]
+    assert isinstance(assistant, AssistantMessage)
+    assert json.loads(assistant.calls[0].arguments) == replayed
+
+
+@pytest.mark.case("peer-T17")
+def test_a_model_message_with_reasoning_only_is_not_sent():
+    messages = project([user("t1"), model("t1", reasoning="hmm"), user("t2")], nonce=CountingIds().nonce)
+    assert [type(m) for m in messages] == [UserMessage, UserMessage]
+
+
+@pytest.mark.case("nightingale-T8")
+def test_reasoning_goes_back_unchanged():
+    (call,) = calls(1, 1)
+    messages = project(
+        [user("t1"), model("t1", call, reasoning=" think \n"), returned("t1", call)],
+        nonce=CountingIds().nonce,
+    )
+    assert isinstance(messages[1], AssistantMessage)
+    assert messages[1].reasoning == " think \n"
+
+
+def test_a_decision_is_told_inside_a_fence():
+    decided = ProposalDecided(
+        "t1", AT, "prop_1", "K7QFAB", "pause_task", "task x", "applied", "Ana", "task x is disabled"
+    )
+    messages = project([user("t1"), decided], nonce=CountingIds().nonce)
+    assert isinstance(messages[1], RecordMessage)
+    assert json.loads(unfence(messages[1].text))["state"] == "applied"
+
+
+@pytest.mark.parametrize("outcome", [TurnOutcome.FAILED, TurnOutcome.STOPPED, TurnOutcome.INTERRUPTED])
+def test_a_turn_that_ended_badly_keeps_what_it_did(outcome: TurnOutcome):
+    (call,) = calls(1, 1)
+    entries = [
+        user("t1"),
+        model("t1", call),
+        returned("t1", call, '{"count":7}'),
+        TurnRested("t1", AT, outcome, ""),
+        user("t2"),
+    ]
+    messages = project(entries, nonce=CountingIds().nonce)
+    assert any(isinstance(m, ToolMessage) and '"count":7' in m.text for m in messages)
+    assert any(isinstance(m, RecordMessage) and outcome.value in m.text for m in messages)
+
+
+@given(st.integers(0, 5000))
+def test_the_window_starts_at_a_user_message_and_keeps_the_newest(limit: int):
+    messages = project(long_log(), nonce=CountingIds().nonce, limit=limit)
+    assert isinstance(messages[0], UserMessage)
+    assert messages[-1] == AssistantMessage("one failed")

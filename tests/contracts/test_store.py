@@ -1,0 +1,199 @@
+"""What every store promises, whichever engine keeps it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from chatops_bot.app.clock import ManualClock
+from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect, Risk
+from chatops_bot.domain.proposal import EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
+from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.tool import Change, Plan, ToolCall
+from chatops_bot.domain.transcript import (
+    Entry,
+    ModelSaid,
+    ProposalDecided,
+    ToolReturned,
+    TurnRested,
+    UserSaid,
+)
+from chatops_bot.ports import Store
+from chatops_bot.stores.sqlite import SqliteStore, read_audit
+
+AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
+SESSION = SessionKey("slack", "T1", "C1", "1700000000.000100")
+CARD = MessageRef("C1", "1700000001.000200")
+
+
+@pytest.fixture
+async def store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
+    opened = await SqliteStore.open(tmp_path / "bot.db", clock)
+    yield opened
+    await opened.aclose()
+
+
+def a_proposal(number: int = 1) -> Proposal:
+    return Proposal(
+        id=f"prop_{number}",
+        code=f"CODE{number:02}",
+        session=SESSION,
+        turn_id="turn_1",
+        call_id="call_1",
+        tool="pause_task",
+        effect=Effect.WRITE,
+        arguments={"task_id": 3, "action": "pause", "note": "夜间 \u202e"},
+        plan=Plan(
+            "task nightly-report (#3)",
+            Phrase("暂停", "pause"),
+            (Change("status", "enabled", "disabled"), Change("next run", "02:00", None)),
+            "low",
+            {"status": "enabled"},
+            ((Phrase("负载", "payload"), "echo hi"),),
+        ),
+        risk=Risk.LOW,
+        requester_id="U1",
+        requester_name="Oscar",
+        language="zh",
+        created_at=AT,
+        expires_at=AT + timedelta(hours=1),
+        digest="d" * 64,
+    )
+
+
+ENTRIES: list[Entry] = [
+    UserSaid("turn_1", AT, "U1", "奥斯卡", "operator", "暂停 nightly-report"),
+    ModelSaid("turn_1", AT, "text", "why", (ToolCall("c1", "pause_task", '{"task_id": 3'),)),
+    ToolReturned("turn_1", AT, "c1", "pause_task", "waits", '{"proposal":"K7QFAB"}'),
+    ProposalDecided("turn_1", AT, "prop_1", "K7QFAB", "pause_task", "task x", "applied", "Ana", "done"),
+    TurnRested("turn_1", AT, TurnOutcome.WAITING, "body"),
+]
+
+
+async def test_entries_come_back_as_they_were_in_order(store: Store):
+    assert not await store.transcripts.known(SESSION)
+    await store.transcripts.append(SESSION, ENTRIES[:2])
+    await store.transcripts.append(SESSION, ENTRIES[2:])
+    await store.transcripts.append(replace(SESSION, thread="other"), [ENTRIES[0]])
+    assert await store.transcripts.load(SESSION) == ENTRIES
+    assert await store.transcripts.known(SESSION)
+
+
+async def test_a_key_is_claimed_once_by_fifty_at_once(store: Store):
+    won = await asyncio.gather(*(store.inbox.claim("slack:T1:C1:1.1") for _ in range(50)))
+    assert won.count(True) == 1
+
+
+async def test_turns_that_never_rested_are_found(store: Store):
+    first = RunningTurn("turn_1", SESSION, None, "zh", "")
+    await store.turns.begin(first)
+    await store.turns.begin(RunningTurn("turn_2", SESSION, None, "en", ""))
+    await store.turns.checkpoint("turn_1", CARD, '{"text":"half"}')
+    await store.turns.end("turn_2", TurnOutcome.ANSWERED)
+    assert await store.turns.running() == [replace(first, message=CARD, snapshot='{"text":"half"}')]
+
+
+async def test_a_proposal_comes_back_as_it_was(store: Store):
+    await store.proposals.add(a_proposal())
+    assert await store.proposals.get("prop_1") == a_proposal()
+    assert await store.proposals.by_code(SESSION, "CODE01") == a_proposal()
+    assert await store.proposals.by_code(replace(SESSION, thread="other"), "CODE01") is None
+    assert await store.proposals.get("prop_9") is None
+
+
+@pytest.mark.parametrize("state", ProposalState)
+@pytest.mark.parametrize("to", ProposalState)
+async def test_a_proposal_moves_only_along_the_table(store: Store, state: ProposalState, to: ProposalState):
+    proposal = replace(a_proposal(), state=state)
+    await store.proposals.add(proposal)
+    if to not in EDGES[state]:
+        with pytest.raises(ValueError, match="does not go from"):
+            await store.proposals.move(proposal, to, AT)
+        return
+    moved = await store.proposals.move(proposal, to, AT, decided_by_name="Ana")
+    assert moved == replace(proposal, state=to, revision=1, decided_by_name="Ana")
+    assert await store.proposals.get("prop_1") == moved
+
+
+@pytest.mark.case("hitl-C34")
+@pytest.mark.parametrize("to", sorted(EDGES[ProposalState.PENDING]))
+@pytest.mark.parametrize(("late", "in_time"), [(-0.001, True), (0, False), (0.001, False)])
+async def test_expiry_guards_approval_to_the_millisecond_and_nothing_else(
+    store: Store, to: ProposalState, late: float, in_time: bool
+):
+    proposal = a_proposal()
+    await store.proposals.add(proposal)
+    moved = await store.proposals.move(proposal, to, proposal.expires_at + timedelta(seconds=late))
+    assert (moved is not None) is (in_time or to not in GUARDED_BY_EXPIRY)
+
+
+@pytest.mark.case("hitl-C01")
+async def test_of_many_who_move_at_once_one_wins(store: Store):
+    proposal = a_proposal()
+    await store.proposals.add(proposal)
+    ways = [ProposalState.APPROVED, ProposalState.REJECTED] * 25
+    moved = await asyncio.gather(
+        *(store.proposals.move(proposal, to, AT, decided_by_id=str(n)) for n, to in enumerate(ways))
+    )
+    winners = [m for m in moved if m is not None]
+    assert len(winners) == 1
+    assert await store.proposals.get("prop_1") == winners[0]
+
+
+async def test_a_card_is_stale_until_it_shows_the_newest_revision(store: Store):
+    proposal = a_proposal()
+    await store.proposals.add(proposal)
+    await store.proposals.add(a_proposal(2))
+    assert [p.id for p in await store.proposals.with_stale_card()] == ["prop_1", "prop_2"]
+    await store.proposals.shown("prop_1", CARD, 0)
+    await store.proposals.shown("prop_2", CARD, 0)
+    assert await store.proposals.with_stale_card() == []
+    shown = await store.proposals.get("prop_1")
+    assert shown == replace(proposal, card=CARD, shown_revision=0)
+    moved = await store.proposals.move(proposal, ProposalState.REJECTED, AT)
+    assert moved is not None
+    assert [(p.id, p.card) for p in await store.proposals.with_stale_card()] == [("prop_1", CARD)]
+
+
+async def test_proposals_are_found_by_state(store: Store):
+    for number in (1, 2, 3):
+        await store.proposals.add(a_proposal(number))
+    await store.proposals.move(a_proposal(2), ProposalState.REJECTED, AT)
+    pending = await store.proposals.in_states(frozenset({ProposalState.PENDING}))
+    assert [p.id for p in pending] == ["prop_1", "prop_3"]
+
+
+async def test_a_control_means_what_was_put(store: Store):
+    await store.controls.put("ask_1", "为什么失败？")
+    assert await store.controls.get("ask_1") == "为什么失败？"
+    assert await store.controls.get("ask_2") is None
+
+
+async def test_audit_rows_are_read_in_order(store: Store, tmp_path: Path):
+    rows = [
+        AuditRecord(
+            AT,
+            "U1",
+            "Oscar",
+            "operator",
+            str(SESSION),
+            "turn_1",
+            f"tool_{n}",
+            "{}",
+            "auto",
+            "ok",
+            "{}",
+            "s",
+            "",
+            n,
+        )
+        for n in range(3)
+    ]
+    for row in rows:
+        await store.audit.record(row)
+    assert list(read_audit(tmp_path / "bot.db")) == list(enumerate(rows, 1))

@@ -1,0 +1,58 @@
+"""The table of roles: who asks, who approves, and why not."""
+
+import pytest
+
+from chatops_bot.domain.people import Effect, Person, Risk, Role, may_approve, may_ask, may_reject
+
+READ, WRITE, DELETE = Effect.READ, Effect.WRITE, Effect.DESTRUCTIVE
+
+
+def person(role: Role, name: str = "someone") -> Person:
+    return Person(name, name, role)
+
+
+@pytest.mark.parametrize(
+    ("role", "allowed"),
+    [
+        (Role.GUEST, set()),
+        (Role.VIEWER, {READ}),
+        (Role.OPERATOR, {READ, WRITE, DELETE}),
+        (Role.APPROVER, {READ, WRITE, DELETE}),
+        (Role.ADMIN, {READ, WRITE, DELETE}),
+    ],
+)
+def test_who_may_ask_for_what(role: Role, allowed: set[Effect]):
+    assert {effect for effect in Effect if may_ask(person(role), effect) is None} == allowed
+
+
+@pytest.mark.parametrize(
+    ("role", "effect", "risk", "own", "allowed"),
+    [
+        (Role.GUEST, WRITE, Risk.LOW, False, False),
+        (Role.VIEWER, WRITE, Risk.LOW, False, False),
+        (Role.OPERATOR, WRITE, Risk.LOW, False, False),
+        (Role.APPROVER, WRITE, Risk.HIGH, False, True),
+        (Role.APPROVER, WRITE, Risk.LOW, True, False),
+        (Role.APPROVER, DELETE, Risk.HIGH, False, False),
+        (Role.ADMIN, DELETE, Risk.HIGH, False, True),
+        (Role.ADMIN, WRITE, Risk.MEDIUM, True, True),
+        (Role.ADMIN, WRITE, Risk.HIGH, True, False),
+        (Role.ADMIN, DELETE, Risk.HIGH, True, False),
+    ],
+)
+def test_who_may_approve_what(role: Role, effect: Effect, risk: Risk, own: bool, allowed: bool):
+    refusal = may_approve(person(role), effect, risk, requester_id="someone" if own else "another")
+    assert (refusal is None) is allowed
+
+
+def test_the_requester_and_approvers_may_reject():
+    assert may_reject(person(Role.OPERATOR), WRITE, requester_id="someone") is None
+    assert may_reject(person(Role.APPROVER), WRITE, requester_id="another") is None
+    assert may_reject(person(Role.VIEWER), WRITE, requester_id="another") is not None
+
+
+def test_a_refusal_names_who_may():
+    refusal = may_approve(person(Role.VIEWER), WRITE, Risk.LOW, requester_id="another")
+    assert refusal is not None
+    assert "approver, admin" in refusal.en
+    assert "approver, admin" in refusal.zh

@@ -1,0 +1,69 @@
+"""Failover: who answers, what people are told, and when an error is left alone."""
+
+import pytest
+
+from chatops_bot.domain.errors import (
+    ModelBlocked,
+    ModelBroke,
+    ModelError,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+)
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.model import Finished, FinishReason, ModelNotice, ModelRequest, TextDelta, UserMessage
+from chatops_bot.llm.failover import FailoverModel
+from chatops_bot.llm.scripted import ScriptedModel, fails, says
+
+REASON = Phrase("没有回答", "It did not answer.")
+REQUEST = ModelRequest((UserMessage("hi"),), ())
+
+
+async def test_the_standby_is_not_asked_while_the_primary_answers():
+    primary, standby = ScriptedModel([says("a")], name="gpt at host"), ScriptedModel([])
+    model = FailoverModel(primary, standby)
+    assert model.name == "gpt at host"
+    assert [delta async for delta in model.stream(REQUEST)] == [TextDelta("a"), Finished(FinishReason.STOP)]
+    assert standby.requests == []
+
+
+@pytest.mark.parametrize("kind", [ModelUnavailable, ModelTimeout, ModelRefused, ModelBroke])
+async def test_the_standby_answers_and_people_are_told_why(kind):
+    standby = ScriptedModel([says("b")])
+    model = FailoverModel(ScriptedModel([fails(kind(REASON))]), standby)
+    assert [delta async for delta in model.stream(REQUEST)] == [
+        ModelNotice(REASON),
+        TextDelta("b"),
+        Finished(FinishReason.STOP),
+    ]
+    assert standby.requests == [REQUEST]
+
+
+async def test_an_error_after_the_first_delta_passes_through():
+    standby = ScriptedModel([])
+    model = FailoverModel(ScriptedModel([fails(ModelBroke(REASON), after=[TextDelta("a")])]), standby)
+    deltas = model.stream(REQUEST)
+    assert await anext(deltas) == TextDelta("a")
+    with pytest.raises(ModelBroke):
+        await anext(deltas)
+    assert standby.requests == []
+
+
+async def test_a_blocked_answer_is_not_asked_for_elsewhere():
+    standby = ScriptedModel([])
+    model = FailoverModel(ScriptedModel([fails(ModelBlocked(REASON))]), standby)
+    with pytest.raises(ModelBlocked):
+        await anext(model.stream(REQUEST))
+    assert standby.requests == []
+
+
+async def test_the_error_of_the_standby_is_the_last_word():
+    other = Phrase("也不行", "Neither did this one.")
+    model = FailoverModel(
+        ScriptedModel([fails(ModelTimeout(REASON))]), ScriptedModel([fails(ModelUnavailable(other))])
+    )
+    deltas = model.stream(REQUEST)
+    assert await anext(deltas) == ModelNotice(REASON)
+    with pytest.raises(ModelError) as caught:
+        await anext(deltas)
+    assert caught.value.phrase == other

@@ -1,0 +1,347 @@
+"""The client against a real server on this machine: what goes out, what comes back, and every way to fail."""
+
+import asyncio
+import socket
+import traceback
+from contextlib import aclosing
+from typing import Any
+
+import aiohttp
+import pytest
+
+from chatops_bot.domain.errors import (
+    ConfigInvalid,
+    ModelBlocked,
+    ModelBroke,
+    ModelError,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+)
+from chatops_bot.domain.model import (
+    Finished,
+    FinishReason,
+    ModelDelta,
+    ModelRequest,
+    TextDelta,
+    Usage,
+    UserMessage,
+)
+from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient, completions_url
+from tests.llm.model_server import BEATING, DONE, Answer, ModelServer, chunk, complaint, event, text, usage
+
+KEY = "sk-proj-0123456789abcdefghij"
+REQUEST = ModelRequest((UserMessage("what failed?"),), ())
+HELLO = Answer([text("Hel"), text("lo"), chunk("stop"), usage(9, 2), DONE])
+
+
+class Sleeper:
+    """Stands for the pause between tries: notes it and returns at once."""
+
+    def __init__(self) -> None:
+        self.waited: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
+
+def client(session: aiohttp.ClientSession, server: ModelServer, **options: Any) -> OpenAIClient:
+    return OpenAIClient(
+        session, **{"base_url": server.base_url, "api_key": KEY, "model": "m", "sleep": Sleeper(), **options}
+    )
+
+
+async def answer_of(model: OpenAIClient) -> list[ModelDelta]:
+    async with asyncio.timeout(10):
+        return [delta async for delta in model.stream(REQUEST)]
+
+
+async def failure_of(model: OpenAIClient) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        await answer_of(model)
+    told = f"{caught.value} {caught.value.phrase.zh} {caught.value!r}"
+    assert KEY not in told + "".join(traceback.format_exception(caught.value))
+    assert "Bearer" not in told
+    return caught.value
+
+
+async def test_streams_text_and_ends_with_usage(session, server):
+    server.answers = [HELLO]
+    deltas = await answer_of(client(session, server))
+    assert deltas == [TextDelta("Hel"), TextDelta("lo"), Finished(FinishReason.STOP, Usage(9, 2, 0))]
+    received = server.received[0]
+    assert received.path == "/v1/chat/completions"
+    assert received.headers["Authorization"] == f"Bearer {KEY}"
+    assert received.body["stream_options"] == {"include_usage": True}
+
+
+async def test_an_empty_key_is_not_sent(session, server):
+    server.answers = [HELLO]
+    await answer_of(client(session, server, api_key=" \n"))
+    assert "Authorization" not in server.received[0].headers
+
+
+async def test_calls_in_a_row_use_one_connection(session, server):
+    server.answers = [HELLO]
+    model = client(session, server)
+    for _ in range(3):
+        await answer_of(model)
+    assert len(server.connections) == 1
+
+
+def test_the_name_says_model_and_host():
+    session = object()
+    model = OpenAIClient(session, base_url="https://api.example.com/v1", api_key="", model="gpt")  # type: ignore[arg-type]  # never used
+    assert model.name == "gpt at api.example.com"
+
+
+@pytest.mark.case("nightingale-T66")
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("https://a.example", "https://a.example/v1/chat/completions"),
+        ("https://a.example/", "https://a.example/v1/chat/completions"),
+        (" https://a.example/v1 ", "https://a.example/v1/chat/completions"),
+        ("https://a.example/v1/", "https://a.example/v1/chat/completions"),
+        ("https://a.example/api/paas/v4", "https://a.example/api/paas/v4/chat/completions"),
+        ("https://a.example/v1/chat/completions", "https://a.example/v1/chat/completions"),
+        ("https://a.example/v1/chat/completions/", "https://a.example/v1/chat/completions"),
+        ("http://[::1]:8080", "http://[::1]:8080/v1/chat/completions"),
+        ("https://a.example/d/x?api-version=1", "https://a.example/d/x/chat/completions?api-version=1"),
+    ],
+)
+def test_base_url_forms(base, url):
+    assert str(completions_url(base)) == url
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["", "api.example.com/v1", "ftp://a.example", "https://", "https://u:hunter22@a.example", "http://a:x"],
+)
+def test_a_base_url_that_cannot_work_is_said_at_once(base):
+    with pytest.raises(ConfigInvalid) as caught:
+        completions_url(base)
+    assert "hunter22" not in str(caught.value)
+
+
+def test_a_key_that_cannot_be_a_header_is_said_at_once():
+    with pytest.raises(ConfigInvalid) as caught:
+        OpenAIClient(object(), base_url="https://a.example", api_key="sk-a\nb", model="m")  # type: ignore[arg-type]  # never used
+    assert "sk-a" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "says"),
+    [
+        (400, complaint("tools[0] is odd"), ModelRefused, "tools[0] is odd"),
+        (400, complaint("x", code="context_length_exceeded"), ModelRefused, "longer than model m"),
+        (400, complaint("x", code="content_filter"), ModelBlocked, "content filter"),
+        (400, b"", ModelRefused, "HTTP 400"),
+        (400, complaint(f"bad key {KEY} " + "x" * 999), ModelRefused, "[redacted:"),
+        (401, complaint(f"Incorrect API key: {KEY}"), ModelRefused, "does not accept the model's API key"),
+        (403, b"<html>", ModelRefused, "does not accept the model's API key"),
+        (402, complaint("Insufficient Balance"), ModelRefused, "no quota or credit left"),
+        (404, complaint("no such model"), ModelRefused, "Check the model name and the base URL"),
+        (302, b"", ModelRefused, "redirects"),
+        (500, b"oops", ModelUnavailable, "overloaded or down (HTTP 500)"),
+        (529, b"", ModelUnavailable, "HTTP 529"),
+        (429, complaint("slow down"), ModelUnavailable, "rate limited"),
+    ],
+)  # fmt: skip
+async def test_http_errors_are_told_in_one_sentence(session, server, status, body, kind, says):
+    server.answers = [Answer([body], status=status, headers={"Location": "http://127.0.0.1:1/"})]
+    failure = await failure_of(client(session, server))
+    assert type(failure) is kind
+    assert says in str(failure)
+    assert len(str(failure)) < 400
+    assert failure.phrase.zh
+    assert len(server.received) == (3 if kind is ModelUnavailable else 1)
+
+
+@pytest.mark.case("peer-T23")
+async def test_a_used_up_quota_is_said_plainly_and_not_tried_again(session, server):
+    server.answers = [Answer([complaint("x", code="insufficient_quota")], 429, {"Retry-After": "1"})]
+    failure = await failure_of(client(session, server))
+    assert isinstance(failure, ModelRefused)
+    assert "no quota or credit left" in str(failure)
+    assert len(server.received) == 1
+
+
+@pytest.mark.case("peer-T23")
+async def test_retry_after_is_honoured(session, server):
+    server.answers = [Answer(status=429, headers={"Retry-After": "7"}), Answer(status=503), HELLO]
+    sleeper = Sleeper()
+    assert len(await answer_of(client(session, server, sleep=sleeper))) == 3
+    assert sleeper.waited == [7.0, 1.5]
+
+
+@pytest.mark.case("peer-T23")
+async def test_a_long_retry_after_is_told_instead_of_waited_for(session, server):
+    date, later = "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:51:37 GMT"
+    server.answers = [Answer(status=429, headers={"Retry-After": later, "Date": date})]
+    failure = await failure_of(client(session, server))
+    assert isinstance(failure, ModelUnavailable)
+    assert failure.retry_after == 120
+    assert "in 120 s" in str(failure)
+    assert len(server.received) == 1
+
+
+@pytest.mark.case("peer-T11")
+async def test_include_usage_is_dropped_once_and_for_all_when_rejected(session, server):
+    refusal = Answer([complaint("Unknown parameter: stream_options")], status=400)
+    server.answers = [refusal, HELLO]
+    model = client(session, server)
+    await answer_of(model)
+    await answer_of(model)
+    assert ["stream_options" in received.body for received in server.received] == [True, False, False]
+
+
+@pytest.mark.case("nightingale-T65")
+async def test_a_second_rejection_is_not_tried_again(session, server):
+    server.answers = [Answer([complaint("Unknown parameter: stream_options")], status=400)]
+    assert isinstance(await failure_of(client(session, server)), ModelRefused)
+    assert len(server.received) == 2
+
+
+async def test_nobody_listening(session):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        sleeper = Sleeper()
+        base = f"http://127.0.0.1:{port}"
+        model = OpenAIClient(session, base_url=base, api_key=KEY, model="m", sleep=sleeper)
+        failure = await failure_of(model)
+    assert isinstance(failure, ModelUnavailable)
+    assert f"127.0.0.1:{port} could not be reached" in str(failure)
+    assert len(sleeper.waited) == 2
+
+
+async def test_a_server_that_does_not_speak_http(session):
+    async def babble(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 smtp ready\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(babble, "127.0.0.1", 0) as babbler:
+        port = babbler.sockets[0].getsockname()[1]
+        model = OpenAIClient(session, base_url=f"http://127.0.0.1:{port}", api_key=KEY, model="m")
+        failure = await failure_of(model)
+    assert isinstance(failure, ModelBroke)
+    assert failure.__cause__ is None
+
+
+async def test_a_server_that_does_not_speak_tls(session, server):
+    server.answers = [HELLO]
+    base = server.base_url.replace("http://", "https://")
+    failure = await failure_of(client(session, server, base_url=base))
+    assert isinstance(failure, ModelRefused)
+    assert "No trusted TLS connection" in str(failure)
+
+
+async def test_no_connection_in_time():
+    connector = aiohttp.TCPConnector(limit=1)
+    timeouts = ModelTimeouts(connect=0.05)
+    async with aiohttp.ClientSession(connector=connector) as session, ModelServer() as server:
+        server.answers = [Answer([text("a"), asyncio.Event()])]
+        async with aclosing(client(session, server).stream(REQUEST)) as holder:
+            await anext(holder)
+            failure = await failure_of(client(session, server, timeouts=timeouts))
+    assert isinstance(failure, ModelUnavailable)
+    assert isinstance(failure.__cause__, aiohttp.ConnectionTimeoutError)
+
+
+async def test_silence_before_the_first_delta(session, server):
+    never = asyncio.Event()
+    server.answers = [Answer([b": ping\n\n", chunk(role="assistant", content=""), never])]
+    failure = await failure_of(client(session, server, timeouts=ModelTimeouts(first_delta=0.2)))
+    assert isinstance(failure, ModelTimeout)
+    assert "did not answer within 0.2 s" in str(failure)
+    await asyncio.wait_for(server.hung_up.wait(), 5)
+
+
+async def test_heartbeats_are_no_progress(session, server):
+    server.answers = [Answer([text("so"), BEATING])]
+    failure = await failure_of(client(session, server, timeouts=ModelTimeouts(between=0.2)))
+    assert isinstance(failure, ModelTimeout)
+    assert "stopped in the middle" in str(failure)
+
+
+async def test_a_provider_that_never_sends_headers_uses_up_the_same_time(session):
+    async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(mute, "127.0.0.1", 0) as listener:
+        base = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+        timeouts = ModelTimeouts(first_delta=0.2)
+        model = OpenAIClient(session, base_url=base, api_key=KEY, model="m", timeouts=timeouts)
+        assert isinstance(await failure_of(model), ModelTimeout)
+
+
+async def test_tries_share_the_time_for_the_first_delta(session, server):
+    server.answers = [Answer(status=503)]
+    model = client(session, server, timeouts=ModelTimeouts(first_delta=1.0))
+    assert isinstance(await failure_of(model), ModelUnavailable)
+    assert len(server.received) == 2  # the pause before a third try would end too late
+
+
+async def test_an_answer_that_breaks_off_is_not_tried_again(session, server):
+    server.answers = [Answer([text("Two ta")], torn=True)]
+    deltas = client(session, server).stream(REQUEST)
+    assert await anext(deltas) == TextDelta("Two ta")
+    with pytest.raises(ModelBroke):
+        await anext(deltas)
+    assert len(server.received) == 1
+
+
+async def test_a_connection_cut_after_the_finish_reason_is_a_whole_answer(session, server):
+    server.answers = [Answer([text("ok"), chunk("stop")], torn=True)]
+    assert (await answer_of(client(session, server)))[-1] == Finished(FinishReason.STOP)
+
+
+async def test_a_provider_that_never_hangs_up_after_its_answer(session, server):
+    server.answers = [Answer([text("ok"), chunk("stop"), asyncio.Event()])]
+    model = client(session, server, timeouts=ModelTimeouts(linger=0.05))
+    assert (await answer_of(model))[-1] == Finished(FinishReason.STOP)
+    server.answers = [Answer([text("ok"), DONE, asyncio.Event()])]
+    assert (await answer_of(client(session, server)))[-1] == Finished(FinishReason.STOP)
+
+
+async def test_an_error_inside_the_stream(session, server):
+    server.answers = [Answer([text("a"), event({"error": {"message": "boom", "code": "server_error"}})])]
+    assert isinstance(await failure_of(client(session, server)), ModelUnavailable)
+    assert len(server.received) == 1
+
+
+async def test_a_web_page_instead_of_an_answer(session, server):
+    server.answers = [
+        Answer([b"<!doctype html><title>Sign in</title>"], headers={"Content-Type": "text/html"})
+    ]
+    failure = await failure_of(client(session, server))
+    assert isinstance(failure, ModelBroke)
+    assert "web page" in str(failure)
+
+
+async def test_closing_early_releases_the_connection(session, server):
+    server.answers = [Answer([text("a"), asyncio.Event()])]
+    async with aclosing(client(session, server).stream(REQUEST)) as deltas:
+        assert await anext(deltas) == TextDelta("a")
+    await asyncio.wait_for(server.hung_up.wait(), 5)
+
+
+@pytest.mark.parametrize("pieces", [[], [text("a")]])
+async def test_cancelling_releases_the_connection(session, server, pieces):
+    begun = asyncio.Event()
+    server.answers = [Answer([*pieces, asyncio.Event()])]
+
+    async def consume() -> None:
+        async with aclosing(client(session, server).stream(REQUEST)) as deltas:
+            async for _ in deltas:
+                begun.set()
+
+    task = asyncio.create_task(consume())
+    async with asyncio.timeout(5):
+        await (begun if pieces else server.asked).wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await server.hung_up.wait()

@@ -1,0 +1,64 @@
+"""Views as text, and the golden texts that they are compared with."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from chatops_bot.domain.view import (
+    Block,
+    Buttons,
+    Code,
+    Facts,
+    Heading,
+    Lines,
+    Markdown,
+    Mention,
+    Notice,
+    View,
+)
+
+_GOLDEN = Path(__file__).parent / "golden"
+
+
+def _drawn(block: Block) -> str:
+    match block:
+        case Markdown(text):
+            return f"[markdown]\n{text}"
+        case Heading(text):
+            return f"[heading] {text}"
+        case Lines(lines):
+            return "\n".join(("[lines]", *(f"  {line}" for line in lines)))
+        case Notice(text, tone):
+            return f"[notice {tone}] {text}"
+        case Facts(facts):
+            return "\n".join(("[facts]", *(f"  {fact.label}: {fact.value}" for fact in facts)))
+        case Code(text, label):
+            return f"[code] {label}\n{text}"
+        case Mention(person_ids, text):
+            return f"[mention {' '.join(person_ids)}] {text}"
+        case Buttons(buttons):
+            drawn = [
+                f"  {button.label} ({button.style}) {button.control}={button.value}"
+                + (f"\n    confirm: {button.confirm}" if button.confirm else "")
+                for button in buttons
+            ]
+            return "\n".join(("[buttons]", *drawn))
+
+
+@pytest.fixture
+def draw() -> Callable[[View], str]:
+    """A view as readable text that holds everything in it."""
+    return lambda view: "\n".join((*map(_drawn, view.blocks), f"[fallback] {view.fallback}")) + "\n"
+
+
+@pytest.fixture
+def golden(draw: Callable[[View], str]) -> Callable[..., None]:
+    """Compares views with the stored text of that name."""
+
+    def check(name: str, *views: View) -> None:
+        path = _GOLDEN / f"{name}.txt"
+        drawn = "=====\n".join(map(draw, views))
+        assert path.read_text(encoding="utf-8") == drawn
+
+    return check

@@ -1,0 +1,241 @@
+"""A proposal's card shows everything that is decided about, and afterwards what came of it."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect, Risk
+from chatops_bot.domain.proposal import Proposal, ProposalState, action_digest
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.tool import Change, Plan
+from chatops_bot.domain.view import Buttons, Code, Facts, Mention, Notice, View
+from chatops_bot.rendering.cards import moment_text, proposal_card
+
+NOW = datetime(2026, 11, 29, 13, 50, tzinfo=UTC)
+DECIDED: dict[str, Any] = {
+    "decided_by_id": "U2",
+    "decided_by_name": "Li Lei",
+    "decided_by_role": "approver",
+    "decided_at": NOW + timedelta(minutes=2),
+}
+PLAN = Plan(
+    target="task nightly-etl",
+    summary=Phrase("更新任务 nightly-etl", "Update task nightly-etl"),
+    changes=(
+        Change("schedule", "0 2 * * *", "0 3 * * *"),
+        Change("retries", None, "3"),
+        Change("script", "echo 1\necho 2", "echo 1\necho 3"),
+    ),
+    risk="high",
+    preconditions={"revision": 7},
+    details=((Phrase("将执行的脚本", "Script that will run"), "#!/bin/sh\necho 1\necho 3"),),
+)
+PROPOSAL = Proposal(
+    id="prop_1",
+    code="K7Q2MX",
+    session=SessionKey("slack", "T1", "C1", "1700000000.000100"),
+    turn_id="turn_1",
+    call_id="call_1",
+    tool="update_task",
+    effect=Effect.WRITE,
+    arguments={"task": "nightly-etl", "schedule": "0 3 * * *", "retries": 3},
+    plan=PLAN,
+    risk=Risk.HIGH,
+    requester_id="U1",
+    requester_name="Han Meimei",
+    language="en",
+    created_at=NOW,
+    expires_at=NOW + timedelta(minutes=12),
+    digest="0123456789abcdef",
+)
+
+
+def buttons_of(view: View) -> list[str]:
+    return [button.control for block in view.blocks if isinstance(block, Buttons) for button in block.buttons]
+
+
+def card(proposal: Proposal) -> View:
+    return proposal_card(proposal, approver_mentions=("U2", "U3"))
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize("state", list(ProposalState))
+def test_a_card_looks_as_drawn(language, state, golden):
+    proposal = replace(PROPOSAL, language=language, state=state)
+    if state not in (ProposalState.PENDING, ProposalState.EXPIRED):
+        proposal = replace(proposal, **DECIDED)
+    if state in (
+        ProposalState.APPLIED,
+        ProposalState.FAILED,
+        ProposalState.OUTCOME_UNKNOWN,
+        ProposalState.DRIFTED,
+    ):
+        proposal = replace(
+            proposal, finished_at=NOW + timedelta(minutes=3), outcome_text="schedule is now 0 3 * * *"
+        )
+    if state is ProposalState.DRIFTED:
+        proposal = replace(proposal, outcome={"revision": {"then": 7, "now": 8}})
+    golden(f"card_{state}_{language}", card(proposal))
+
+
+@pytest.mark.parametrize("state", list(ProposalState))
+def test_only_a_pending_card_has_buttons_and_calls_people(state):
+    view = card(replace(PROPOSAL, state=state, **DECIDED))
+    is_pending = state is ProposalState.PENDING
+    assert buttons_of(view) == (["approve", "reject"] if is_pending else [])
+    assert any(isinstance(block, Mention) for block in view.blocks) is is_pending
+
+
+def test_an_expired_card_says_when_and_that_nothing_was_run():
+    view = card(replace(PROPOSAL, state=ProposalState.EXPIRED))
+    (notice,) = [block for block in view.blocks if isinstance(block, Notice)]
+    assert notice.text == "Expired at 2026-11-29 14:02:00 UTC; nothing was run."
+
+
+@pytest.mark.parametrize("risk", list(Risk))
+def test_only_a_high_risk_asks_twice(risk):
+    view = card(replace(PROPOSAL, risk=risk))
+    (row,) = [block for block in view.blocks if isinstance(block, Buttons)]
+    assert (row.buttons[0].confirm is not None) is (risk is Risk.HIGH)
+    assert row.buttons[1].confirm is None
+
+
+def test_a_card_that_nobody_can_approve_says_so():
+    view = proposal_card(PROPOSAL, approver_configured=False)
+    assert any("no approver" in block.text for block in view.blocks if isinstance(block, Notice))
+
+
+@pytest.mark.case("hitl-C27")
+def test_drawing_a_card_again_gives_the_same_card(draw):
+    reloaded = replace(
+        PROPOSAL, arguments={key: PROPOSAL.arguments[key] for key in reversed(list(PROPOSAL.arguments))}
+    )
+    assert draw(card(reloaded)).encode() == draw(card(PROPOSAL)).encode()
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+MAPPINGS = st.dictionaries(st.text(max_size=6), JSON, max_size=4)
+NAMES = st.text(max_size=12)
+MOMENTS = st.datetimes(
+    min_value=datetime(2026, 11, 29, 14),
+    max_value=datetime(2030, 1, 1),
+    timezones=st.sampled_from([UTC, timezone(timedelta(hours=8))]),
+)
+ACTIONS = st.fixed_dictionaries(
+    {
+        "tool": NAMES,
+        "arguments": MAPPINGS,
+        "target": NAMES,
+        "preconditions": MAPPINGS,
+        "requester_id": NAMES,
+        "thread": NAMES,
+        "expires_at": MOMENTS,
+    }
+)
+
+
+def proposal_of(action: dict[str, Any]) -> tuple[Proposal, str]:
+    """The proposal for an action with a fixed digest, so that only the action itself shows, and its true digest."""
+    plan = replace(PLAN, target=action["target"], preconditions=action["preconditions"])
+    session = replace(PROPOSAL.session, thread=action["thread"])
+    fields = {name: action[name] for name in ("tool", "arguments", "requester_id", "expires_at")}
+    proposal = replace(PROPOSAL, plan=plan, session=session, **fields)
+    return proposal, action_digest(plan=plan, session=session, **fields)
+
+
+@pytest.mark.case("hitl-C48")
+@given(
+    ACTIONS,
+    ACTIONS,
+    st.sampled_from(["tool", "arguments", "target", "preconditions", "requester_id", "thread", "expires_at"]),
+)
+def test_any_change_of_what_the_digest_covers_changes_the_card(action, other, changed):
+    proposal, digest = proposal_of(action)
+    tampered, other_digest = proposal_of({**action, changed: other[changed]})
+    assume(digest != other_digest)
+    assert card(proposal) != card(tampered)
+
+
+@pytest.mark.case("hitl-C48")
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"arguments": {"task": "nightly-etl\u200b"}},
+        {"arguments": {"task": "nightly-etl⟨U+200B⟩"}},
+        {"arguments": {"task": "nightly-etl", "env": {"PATH": "/tmp"}}},
+        {"arguments": {}},
+        {"target": ""},
+        {"target": "⟨⟩"},
+        {"preconditions": {}},
+    ],
+)
+def test_hidden_parts_of_an_action_show(changed):
+    action = {
+        "tool": "t", "arguments": {"task": "nightly-etl"}, "target": "x", "preconditions": {"r": 1}, "requester_id": "U1", "thread": "1",
+        "expires_at": PROPOSAL.expires_at,
+    }  # fmt: skip
+    assert card(proposal_of(action)[0]) != card(proposal_of({**action, **changed})[0])
+
+
+@pytest.mark.case("hitl-C50")
+def test_characters_that_trick_the_eye_are_shown_everywhere_on_the_card(draw):
+    trick = "a\u202eb\u200b\u2066\ufeff\u00a0\x1b"
+    plan = replace(
+        PLAN,
+        target=trick,
+        summary=Phrase(trick, trick),
+        changes=(Change(trick, trick, trick), Change(trick, trick + "\n", trick)),
+        preconditions={trick: trick},
+        details=((Phrase(trick, trick), trick),),
+    )
+    for state in ProposalState:
+        proposal = replace(
+            PROPOSAL,
+            state=state,
+            tool=trick,
+            plan=plan,
+            arguments={trick: [trick]},
+            requester_name=trick,
+            outcome_text=trick,
+            **DECIDED,
+        )
+        drawn = draw(card(replace(proposal, decided_by_name=trick)))
+        assert not set(drawn) & set(trick) - {"a", "b"}
+        assert "⟨U+202E⟩b⟨U+200B⟩" in drawn
+
+
+def test_long_values_stand_whole_on_the_card():
+    script = "\n".join(f"line {number}" for number in range(500))
+    target = "x" * 400
+    plan = replace(
+        PLAN,
+        target=target,
+        details=((Phrase("脚本", "Script"), script),),
+        changes=(Change("s", None, script),),
+    )
+    view = card(replace(PROPOSAL, plan=plan))
+    codes = [block.text for block in view.blocks if isinstance(block, Code)]
+    assert script in codes
+    assert "\n".join(f"+ {line}" for line in script.split("\n")) in codes
+    assert any(
+        fact.value == target for block in view.blocks if isinstance(block, Facts) for fact in block.facts
+    )
+
+
+def test_a_moment_names_its_offset():
+    assert moment_text(NOW) == "2026-11-29 13:50:00 UTC"
+    assert moment_text(NOW.astimezone(timezone(timedelta(hours=8)))) == "2026-11-29 21:50:00 UTC+08:00"
+    assert moment_text(NOW.replace(microsecond=5)) == "2026-11-29 13:50:00.000005 UTC"

@@ -1,0 +1,238 @@
+"""The whole product in one process: a real workspace, a real scheduler, the bot between them, a scripted or offline model."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from chatops_bot.app.bootstrap import Bot, open_bot
+from chatops_bot.app.clock import RandomIds, SystemClock
+from chatops_bot.app.config import (
+    AccountConfig,
+    AccountsConfig,
+    AlertsConfig,
+    Config,
+    RolesConfig,
+    SchedulerConfig,
+    Secrets,
+    SlackConfig,
+    WebConfig,
+)
+from chatops_bot.llm.scripted import ScriptedModel
+from chatops_bot.ports import LLM, Store
+from chatops_bot.scheduler.service import SchedulerService
+from chatops_bot.scheduler.settings import SchedulerSettings
+from chatops_bot.simulators.slack import Workspace
+
+Json = dict[str, Any]
+DEADLINE = 20.0
+WEBHOOK_TOKEN = "hook-token-of-the-tests"
+ACCOUNTS = ("viewer", "operator", "admin")
+
+
+@dataclass
+class World:
+    """Workspace and scheduler, which outlive the bot; `bot()` starts one, as often as a test wants."""
+
+    folder: Path
+    workspace: Workspace
+    scheduler: SchedulerService
+    session: aiohttp.ClientSession
+    people: Json = field(default_factory=dict)
+
+    def config(self, **changes: Any) -> Config:
+        people = {person["id"]: person["role"] for person in self.people.values()}
+        return Config(
+            data=self.folder / "bot",
+            slack=SlackConfig(api_url=self.workspace.api_url),  # type: ignore[arg-type]  # pydantic parses the text
+            scheduler=SchedulerConfig(
+                url=self.scheduler.url,  # type: ignore[arg-type]  # pydantic parses the text
+                accounts=AccountsConfig(
+                    **{
+                        name: AccountConfig(
+                            username=self.scheduler.accounts[name]["username"], password_env=name
+                        )
+                        for name in ACCOUNTS
+                    }
+                ),
+            ),
+            roles=RolesConfig(people=people),
+            alerts=AlertsConfig(channel=self.incidents),
+            web=WebConfig(port=0),
+        ).model_copy(update=changes)
+
+    def secrets(self) -> Secrets:
+        ready = self.workspace.ready()
+        return Secrets(
+            slack_bot_token=ready["bot_token"],
+            slack_app_token=ready["app_token"],
+            scheduler_passwords={name: self.scheduler.accounts[name]["password"] for name in ACCOUNTS},
+            model=None,
+            webhook_token=WEBHOOK_TOKEN,
+        )
+
+    @asynccontextmanager
+    async def bot(
+        self,
+        model: LLM | None = None,
+        *,
+        config: Config | None = None,
+        wrap_store: Callable[[Store], Store] = lambda store: store,
+    ) -> AsyncIterator[Bot]:
+        """A running bot; `model` None is the offline one. A scripted model must have played its whole script."""
+        async with open_bot(
+            config or self.config(),
+            self.secrets(),
+            clock=SystemClock(),
+            ids=RandomIds(),
+            model=model,
+            wrap_store=wrap_store,
+        ) as bot:
+            yield bot
+        if isinstance(model, ScriptedModel):
+            model.assert_finished()
+
+    @property
+    def incidents(self) -> str:
+        return str(self.workspace.ready()["channels"]["incidents"])
+
+    @property
+    def mention(self) -> str:
+        return f"<@{self.workspace.ready()['bot_user_id']}>"
+
+    async def says(
+        self, person: str, text: str, thread: str | None = None, channel: str | None = None
+    ) -> str:
+        """Post as a person through the ordinary Slack client; returns the message's ts."""
+        client = AsyncWebClient(
+            token=self.people[person]["token"], base_url=self.workspace.api_url, session=self.session
+        )
+        posted = await client.chat_postMessage(channel=channel or self.incidents, text=text, thread_ts=thread)
+        return str(posted["ts"])
+
+    async def thread(self, ts: str, channel: str | None = None) -> list[Json]:
+        """The thread as Slack's API reads it back, root first."""
+        client = AsyncWebClient(
+            token=self.people["adam"]["token"], base_url=self.workspace.api_url, session=self.session
+        )
+        answer = await client.conversations_replies(channel=channel or self.incidents, ts=ts, limit=200)
+        messages: list[Json] = answer["messages"]
+        return messages
+
+    async def sim(self, path: str, **body: Any) -> Json:
+        async with self.session.post(f"{self.workspace.url}/sim/{path}", json=body) as response:
+            return dict(await response.json())
+
+    async def look(self, path: str, **query: str) -> Json:
+        async with self.session.get(f"{self.workspace.url}/sim/{path}", params=query) as response:
+            return dict(await response.json())
+
+    async def click(self, person: str, message: Json, action: str, **more: Any) -> Json:
+        """Press the control of a message whose action id begins with `action`."""
+        action_id = next(a for a in action_ids(message) if a.startswith(action))
+        return await self.sim(
+            "click", person=person, channel=self.incidents, ts=message["ts"], action_id=action_id, **more
+        )
+
+    async def task(self, name: str) -> Json:
+        """A task as the scheduler itself tells it."""
+        account = self.scheduler.accounts["viewer"]
+        async with self.session.post(f"{self.scheduler.url}/api/auth/login", json=account) as response:
+            token = (await response.json())["token"]
+        headers = {"Authorization": f"Bearer {token}"}
+        async with self.session.get(f"{self.scheduler.url}/api/v1/tasks", headers=headers) as response:
+            tasks: list[Json] = await response.json()
+        return next(task for task in tasks if task["Name"] == name)
+
+    async def settled(self, ts: str, replies: int, channel: str | None = None) -> list[Json]:
+        """The thread once it has `replies` replies and none of them is still being worked on."""
+
+        async def ready() -> list[Json] | None:
+            messages = await self.thread(ts, channel)
+            working = any(action.startswith("stop") for message in messages for action in action_ids(message))
+            return None if working or len(messages) <= replies else messages
+
+        return await until(ready, f"{replies} settled replies")
+
+    async def whispers(self, person: str, count: int = 1) -> list[Json]:
+        """The last `count` messages that only this person saw, once there are as many."""
+
+        async def seen() -> list[Json] | None:
+            found = (await self.look("ephemerals", person=person))["ephemerals"]
+            return found[-count:] if len(found) >= count else None
+
+        return await until(seen, f"{count} whispers to {person}")
+
+
+async def until(ready: Callable[[], Any], what: str) -> Any:
+    """What `ready` returns once it is not None; polled, since the world outside only tells when asked."""
+    deadline = time.monotonic() + DEADLINE
+    while True:
+        found = await ready()
+        if found is not None:
+            return found
+        assert time.monotonic() < deadline, f"waited {DEADLINE:g} s in vain for {what}"
+        await asyncio.sleep(0.03)
+
+
+def action_ids(message: Json) -> list[str]:
+    return [
+        element["action_id"]
+        for block in message.get("blocks", [])
+        if block["type"] == "actions"
+        for element in block["elements"]
+    ]
+
+
+def labels(message: Json) -> list[str]:
+    return [
+        element["text"]["text"]
+        for block in message.get("blocks", [])
+        if block["type"] == "actions"
+        for element in block["elements"]
+    ]
+
+
+def visible(message: Json) -> str:
+    """The visible text of an answer: its markdown blocks, and nothing of tool lines, notes and controls."""
+    return "\n\n".join(block["text"] for block in message.get("blocks", []) if block["type"] == "markdown")
+
+
+def everything(message: Json) -> str:
+    """All text of a message, wherever in its blocks it stands."""
+    texts: list[str] = []
+
+    def gather(value: Any) -> None:
+        if isinstance(value, dict):
+            texts.extend(v for k, v in value.items() if k == "text" and isinstance(v, str))
+            for item in value.values():
+                gather(item)
+        elif isinstance(value, list):
+            for item in value:
+                gather(item)
+
+    gather(message.get("blocks", []))
+    return "\n".join(texts)
+
+
+@asynccontextmanager
+async def open_world(folder: Path) -> AsyncIterator[World]:
+    async with AsyncExitStack() as stack:
+        workspace = await stack.enter_async_context(Workspace.start(folder / "workspace"))
+        settings = SchedulerSettings(data=folder / "scheduler", demo=True)
+        scheduler = await stack.enter_async_context(SchedulerService.start(settings))
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        yield World(folder, workspace, scheduler, session, workspace.ready()["people"])
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    async with open_world(tmp_path) as opened:
+        yield opened

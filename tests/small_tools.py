@@ -1,0 +1,84 @@
+"""Two small tools that tests steer: one looks, one switches task 3 on and off."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect, Person, Role
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.tool import Change, Outcome, Plan, ToolResult
+from chatops_bot.ports import ToolContext, ToolSpec
+
+SESSION = SessionKey("slack", "T1", "C1", "1.1")
+OSCAR = Person("U1", "Oscar", Role.OPERATOR)
+
+
+class LookArgs(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(default="", description="What to look for.")
+    limit: int = Field(default=20, ge=1)
+
+
+class SwitchArgs(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    task_id: int
+    action: Literal["pause", "resume"]
+
+
+LOOK = ToolSpec("look", "Looks.", LookArgs, Effect.READ, Phrase("查找", "looking"), timeout=0.2)
+SWITCH = ToolSpec("switch", "Switches.", SwitchArgs, Effect.WRITE, Phrase("切换", "switching"), timeout=0.2)
+
+
+@dataclass
+class Look:
+    """Reads; `answer` is what it finds, `gate` holds it up, `fault` is raised in place of an answer."""
+
+    answer: dict[str, Any] = field(default_factory=lambda: {"count": 1})
+    fault: Exception | None = None
+    gate: asyncio.Event | None = None
+    runs: list[LookArgs] = field(default_factory=list)
+    entered: asyncio.Queue[None] = field(default_factory=asyncio.Queue)
+    spec: ToolSpec = LOOK
+
+    async def run(self, arguments: LookArgs, context: ToolContext) -> ToolResult:
+        self.runs.append(arguments)
+        self.entered.put_nowait(None)
+        if self.gate is not None:
+            await self.gate.wait()
+        if self.fault is not None:
+            raise self.fault
+        return ToolResult("ok", self.answer, Phrase("找到 1", "1 found"), (Phrase("为什么？", "Why?"),))
+
+
+@dataclass
+class Switch:
+    """Writes: task 3 is on or off. `fault` is raised when it is applied."""
+
+    on: bool = True
+    fault: Exception | None = None
+    applied: list[str] = field(default_factory=list)
+    spec: ToolSpec = SWITCH
+
+    async def plan(self, arguments: SwitchArgs, context: ToolContext) -> Plan:
+        if arguments.task_id != 3:
+            raise ToolFailed(Phrase("没有这个任务", f"There is no task {arguments.task_id}."))
+        state = "enabled" if self.on else "disabled"
+        change = Change("status", state, "disabled" if arguments.action == "pause" else "enabled")
+        return Plan("task #3", Phrase("切换", "switch"), (change,), "low", {"status": state})
+
+    async def apply(self, arguments: SwitchArgs, context: ToolContext) -> Outcome:
+        self.applied.append(context.idempotency_key)
+        if self.fault is not None:
+            raise self.fault
+        self.on = arguments.action == "resume"
+        return Outcome(
+            True, True, Phrase("已切换", "switched"), {"status": "enabled" if self.on else "disabled"}
+        )
+
+    async def probe(self, arguments: SwitchArgs, plan: Plan, context: ToolContext) -> Outcome | None:
+        wanted = arguments.action == "resume"
+        return Outcome(True, True, Phrase("已切换", "switched"), {}) if self.on is wanted else None

@@ -1,0 +1,167 @@
+"""The one door: reads run, writes wait for a person, and whatever is wrong comes back as a result that says so."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.proposal import ProposalState, canonical_json
+from chatops_bot.stores.sqlite import read_audit
+from chatops_bot.tools.bounds import cap_content
+
+
+async def test_a_read_runs_and_is_audited(bench, tmp_path: Path):
+    done = await bench.call("look", '{"name": "night"}')
+    assert (done.result.status, done.result.content) == ("ok", {"count": 1})
+    ((_, row),) = read_audit(tmp_path / "bot.db")
+    assert (row.tool, row.arguments, row.decision, row.status, row.role) == (
+        "look",
+        '{"name": "night"}',
+        "auto",
+        "ok",
+        "operator",
+    )
+    assert row.result == '{"count":1}'
+    assert len(row.result_sha256) == 64
+
+
+async def test_a_write_becomes_a_proposal_and_nothing_runs(bench, tmp_path: Path):
+    done = await bench.call("switch", '{"task_id": 3, "action": "pause"}')
+    assert done.result.status == "waits"
+    assert bench.switch.applied == []
+    stored = await bench.store.proposals.get(done.proposal.id)
+    assert stored.state is ProposalState.PENDING
+    assert stored.arguments == {"task_id": 3, "action": "pause"}
+    assert stored.requester_id == "U1"
+    ((_, row),) = read_audit(tmp_path / "bot.db")
+    assert (row.decision, row.proposal_id) == ("proposed", stored.id)
+
+
+@pytest.mark.case("nightingale-T5")
+async def test_an_equal_write_shares_one_proposal_whatever_its_key_order(bench):
+    first = await bench.call("switch", '{"task_id": 3, "action": "pause"}')
+    second = await bench.call("switch", ' {"action":"pause",\n"task_id":3}', call_id="c2")
+    assert second.proposal is None
+    assert second.result.content["proposal"] == first.result.content["proposal"]
+    assert "not repeated" in second.result.content["note"]
+    assert len(await bench.store.proposals.in_states(frozenset({ProposalState.PENDING}))) == 1
+
+
+@pytest.mark.case("hitl-C16")
+async def test_a_write_with_one_other_argument_is_another_proposal(bench):
+    first = await bench.call("switch", '{"task_id": 3, "action": "pause"}')
+    second = await bench.call("switch", '{"task_id": 3, "action": "resume"}', call_id="c2")
+    assert second.proposal is not None
+    assert second.proposal.id != first.proposal.id
+    assert second.proposal.digest != first.proposal.digest
+
+
+async def test_a_write_that_failed_may_be_tried_again(bench):
+    assert (await bench.call("switch", '{"task_id": 9, "action": "pause"}')).result.status == "error"
+    assert bench.memory.writes == {}
+
+
+@pytest.mark.case("peer-T37")
+async def test_reads_are_not_deduplicated(bench):
+    await bench.call("look", "{}")
+    await bench.call("look", "{}", call_id="c2")
+    assert len(bench.look.runs) == 2
+
+
+@pytest.mark.case("sched-V3")
+async def test_a_viewer_is_refused_before_anything_is_proposed(bench, tmp_path: Path):
+    done = await bench.call("switch", '{"task_id": 3, "action": "pause"}', Person("U9", "Vera", Role.VIEWER))
+    assert done.result.status == "error"
+    assert done.result.content["refused"] is True
+    assert await bench.store.proposals.in_states(frozenset(ProposalState)) == []
+    ((_, row),) = read_audit(tmp_path / "bot.db")
+    assert row.decision == "refused"
+
+
+@pytest.mark.case("peer-T26")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ('{"name": "up', "not valid JSON"),
+        ("[1]", "must be a JSON object"),
+        ('{"limit": "many"}', "limit:"),
+        ('{"limit": 0}', "limit:"),
+        ('{"nam": "x"}', "nam:"),
+    ],
+)
+async def test_arguments_that_do_not_fit_never_run(bench, arguments: str, said: str):
+    done = await bench.call("look", arguments)
+    assert (done.result.status, done.decision) == ("error", "invalid")
+    assert said in done.result.content["error"]
+    assert bench.look.runs == []
+
+
+@pytest.mark.case("peer-T25")
+@pytest.mark.parametrize("arguments", ["", "  ", "null", "{}"])
+async def test_no_arguments_means_none(bench, arguments: str):
+    assert (await bench.call("look", arguments)).result.status == "ok"
+
+
+@pytest.mark.case("peer-T34")
+async def test_an_unknown_tool_gets_the_valid_names_nearest_first(bench):
+    done = await bench.call("swich", "{}")
+    assert done.result.content["error"] == "There is no tool 'swich'. Valid names: switch, look."
+
+
+async def test_a_tool_that_hangs_is_stopped_at_its_own_timeout(bench):
+    bench.look.gate = asyncio.Event()
+    done = await bench.call("look", "{}")
+    assert "did not return within 0.2 s" in done.result.content["error"]
+
+
+async def test_a_bug_in_a_tool_is_a_result_and_not_the_end(bench):
+    bench.look.fault = KeyError("x")
+    done = await bench.call("look", "{}")
+    assert "failed inside the bot" in done.result.content["error"]
+
+
+async def test_secrets_are_gone_before_anyone_sees_them(bench, tmp_path: Path):
+    token = "xoxb-1234567890-abcdefghij"
+    bench.look.answer = {"log": f"login with {token}", "rows": [{"password": "hunter2-and-more"}]}
+    done = await bench.call("look", json.dumps({"name": token}))
+    rows = "".join(str(row) for row in read_audit(tmp_path / "bot.db"))
+    for place in (str(done.result), rows):
+        assert token not in place
+        assert "hunter2-and-more" not in place
+    bench.look.fault = ToolFailed(Phrase(token, f"refused for {token}"))
+    assert token not in str((await bench.call("look", "{}")).result)
+
+
+@pytest.mark.case("peer-T38")
+def test_definitions_keep_their_order_and_come_from_the_models(bench):
+    names = [definition.name for definition in bench.registry.definitions()]
+    assert names == ["look", "switch"]
+    schema = bench.registry.definitions()[1].parameters
+    assert schema["required"] == ["task_id", "action"]
+    assert schema["properties"]["action"]["enum"] == ["pause", "resume"]
+    assert "title" not in json.dumps(schema)
+
+
+JSON = st.recursive(
+    st.none() | st.integers() | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=20),
+    max_leaves=60,
+)
+
+
+@pytest.mark.case("peer-T51")
+@settings(max_examples=40)
+@given(st.dictionaries(st.text(max_size=8), JSON, max_size=8), st.integers(800, 4000))
+def test_a_capped_result_is_valid_json_and_says_what_was_cut(content: dict[str, object], limit: int):
+    capped = cap_content(content, limit)
+    json.loads(canonical_json(capped))
+    if len(canonical_json(content)) <= limit:
+        assert capped == content
+    else:
+        assert capped["cut"]
