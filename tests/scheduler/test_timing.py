@@ -49,13 +49,13 @@ async def test_an_edit_wakes_the_loop_that_sleeps_for_a_later_time(api, eventual
     assert following.endswith("-01-01T00:00:00Z")
 
 
-async def test_a_day_of_half_hours_on_a_manual_clock(start_api, eventually):
+async def test_half_a_day_of_half_hours_on_a_manual_clock(start_api, eventually):
     start = from_wire("2026-03-01T00:00:10Z")
     assert start is not None
     clock = ManualClock(start)
     async with start_api(clock=clock, offline_after_seconds=10_000_000, shell=None) as api:
         task_id = await api.create(cron_expr="*/30 * * * *")
-        for expected in range(1, 49):
+        for expected in range(1, 25):
             clock.advance(1_800)
 
             async def fired(expected=expected):
@@ -67,7 +67,7 @@ async def test_a_day_of_half_hours_on_a_manual_clock(start_api, eventually):
         times = [run["ScheduledFor"] for run in reversed(page["instances"])]
         first = from_wire("2026-03-01T00:30:00Z")
         assert first is not None
-        assert times == [to_wire(first + n * 1_800 * SECOND) for n in range(48)]
+        assert times == [to_wire(first + n * 1_800 * SECOND) for n in range(24)]
 
 
 @pytest.mark.case("sched-E7")
