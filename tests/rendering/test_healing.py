@@ -31,6 +31,7 @@ from chatops_bot.rendering.markdown import open_fence
         ("`\n```", ""),
         ("> ```sh\n> ls", "> ```sh\n> ls\n> ```"),
         ("```\n**a\n```\nb", "```\n**a\n```\nb"),
+        ("`\n>", "`\n>"),
         (r"a \** b", r"a \** b"),
     ],
 )
