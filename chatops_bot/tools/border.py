@@ -25,7 +25,7 @@ async def guarded(name: str, work: Awaitable[_T]) -> _T:
         return await work
     except (ToolError, TimeoutError):
         raise
-    except Exception as error:
+    except Exception as error:  # the tool border: a bug in one tool becomes the result of its call
         _log.exception("tool %s failed in a way it should not", name)
         raise ToolFailed(
             Phrase(

@@ -12,6 +12,7 @@ import pytest
 
 from tests.app.conftest import (
     ANY_PORTS,
+    DEADLINE,
     END_SECONDS,
     DemoProcess,
     StartDemo,
@@ -126,6 +127,23 @@ def test_a_signal_to_the_launcher_ends_all_and_stdout_held_one_line(start_demo: 
     told(f"end by {signal.Signals(number).name}", seconds)
     assert (code, rest) == (0, b"")
     assert "Traceback" not in demo.stderr
+
+
+async def test_a_turn_that_the_end_cuts_off_says_so_after_the_next_start_at_the_latest(start_demo: StartDemo):
+    async with ModelServer(Answer([text("I have found "), asyncio.Event()])) as server:
+        env = plain_env(OPENAI_BASE_URL=server.base_url, OPENAI_MODEL="night-owl")
+        first = start_demo(env=env)
+        await asyncio.to_thread(first.wait_ready)
+        ts = await asyncio.to_thread(first.says, "oscar", "What failed?")
+        await asyncio.wait_for(server.asked.wait(), DEADLINE)
+        code, rest, seconds = await asyncio.to_thread(first.end)
+        told("end in the middle of a model's answer", seconds)
+        assert (code, rest) == (0, b"")
+    second = start_demo()
+    await asyncio.to_thread(second.wait_ready)
+    (answer,) = await asyncio.to_thread(second.settled, ts)
+    assert "the answer is incomplete" in everything(answer)
+    assert (await asyncio.to_thread(second.end))[:2] == (0, b"")
 
 
 def test_ctrl_c_in_a_terminal_reaches_the_whole_group_and_ends_it(start_demo: StartDemo):
