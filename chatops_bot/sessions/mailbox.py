@@ -11,8 +11,9 @@ from chatops_bot.domain.session import SessionKey
 
 @dataclass(frozen=True, slots=True)
 class TurnInput:
-    """What starts a turn: who asked what, in which session."""
+    """What starts a turn: who asked what, in which session. The store knows `turn_id` as running from the moment it waits."""
 
+    turn_id: str
     session: SessionKey
     author: Person
     text: str

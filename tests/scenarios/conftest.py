@@ -183,7 +183,8 @@ class World:
             working = any(action.startswith("stop") for message in messages for action in action_ids(message))
             return None if working or len(messages) <= replies else messages
 
-        return await until(ready, f"{replies} settled replies")
+        found: list[Json] = await until(ready, f"{replies} settled replies")
+        return found
 
     async def becomes(self, thread: str, message: Json, heading: str) -> Json:
         """The message of a thread once its text begins with `heading`."""
@@ -202,7 +203,8 @@ class World:
             found = (await self.look("ephemerals", person=person))["ephemerals"]
             return found[-count:] if len(found) >= count else None
 
-        return await until(seen, f"{count} whispers to {person}")
+        last: list[Json] = await until(seen, f"{count} whispers to {person}")
+        return last
 
 
 async def until(ready: Callable[[], Any], what: str) -> Any:
