@@ -31,9 +31,12 @@ class Mailboxes:
     def __init__(self, conduct: Callable[[TurnInput], Awaitable[None]]) -> None:
         self._conduct = conduct
         self._boxes: dict[SessionKey, _Box] = {}
+        self._closed = False
 
     def put(self, turn: TurnInput) -> None:
-        """Start the turn now, or when those before it in its session have come to rest."""
+        """Start the turn now, or when those before it in its session have come to rest; never, once closed."""
+        if self._closed:
+            return
         box = self._boxes.get(turn.session)
         if box is None:
             waiting = deque([turn])
@@ -50,7 +53,8 @@ class Mailboxes:
             del self._boxes[session]
 
     async def aclose(self) -> None:
-        """Cancel what runs and wait until it has come to rest."""
+        """Cancel what runs and wait until it has come to rest. What still waits is left to recovery at the next start."""
+        self._closed = True
         tasks = [box.task for box in self._boxes.values()]
         for task in tasks:
             task.cancel()
