@@ -63,7 +63,7 @@ class CreateTask:
             preconditions={"name_is_free": name},
             details=(
                 (Phrase("将执行的内容", "What will be executed"), arguments.payload),
-                (Phrase("接下来三次运行", "Next three runs"), "\n".join(times)),
+                (Phrase("接下来三次运行", "Next three runs"), ", ".join(times)),
                 *executor_warning(arguments.type, capabilities),
             ),
         )
