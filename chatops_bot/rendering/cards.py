@@ -55,6 +55,9 @@ _SENTENCES: dict[ProposalState, tuple[Phrase, Tone]] = {
     ProposalState.EXPIRED: (notices.EXPIRED, "info"),
 }
 
+_TOLD_BY_SENTENCE = frozenset({ProposalState.APPLIED, ProposalState.REJECTED})
+"""States whose sentence says all that a result of one line would: what was done, or that nothing was."""
+
 
 def proposal_card(
     proposal: Proposal, *, approver_configured: bool = True, approver_mentions: tuple[str, ...] = ()
@@ -68,8 +71,8 @@ def proposal_card(
     heading = _heading(proposal, language)
     blocks: list[Block] = [Heading(heading)]
     if state is not ProposalState.PENDING:
-        blocks.extend(_decision(proposal, language))
-    blocks.append(Facts(tuple(_glance(proposal, language))))
+        blocks.extend(_outcome(proposal, language))
+    blocks.append(Facts((*_decision(proposal, language), *_glance(proposal, language))))
     blocks.extend(_long_parts(proposal.plan, language))
     if state is ProposalState.PENDING:
         blocks.extend(_controls(proposal, language, approver_configured, approver_mentions))
@@ -100,24 +103,32 @@ def _heading(proposal: Proposal, language: Language) -> str:
 
 
 def _glance(proposal: Proposal, language: Language) -> Iterator[Fact]:
-    """What changes, on what, for whom, how risky, until when. Once decided, risk and expiry are history."""
+    """What changes, on what, for whom, how risky, until when. Once decided, a short reminder of it."""
     plan = proposal.plan
     is_pending = proposal.state is ProposalState.PENDING
     is_new = all(change.before is None for change in plan.changes)
     summary = exact(plan.summary.said_in(language))
     if not _heading(proposal, language).endswith(summary):
         yield Fact(notices.WHAT.said_in(language), summary)
-    for change in plan.changes:
-        if not _is_long(change.before, change.after):
-            yield Fact(_field(change, language), _before_after(change, language, is_new=is_new))
+    details = _short_details(plan, language) if is_pending else ()
+    changes = [
+        Fact(_field(change, language), _before_after(change, language, is_new=is_new))
+        for change in plan.changes
+        if not _is_long(change.before, change.after)
+    ]
+    # Of a new thing, what it executes matters more than its settings.
+    yield from (*details, *changes) if is_new else (*changes, *details)
     yield Fact(notices.TARGET.said_in(language), exact(plan.target))
-    for label, text in plan.details:
-        if not _is_long(text):
-            yield Fact(exact(label.said_in(language)), exact(text), is_code=True)
     yield Fact(notices.ASKED_BY.said_in(language), exact(proposal.requester_name))
     if is_pending:
         yield Fact(notices.RISK.said_in(language), notices.RISKS[proposal.risk].said_in(language))
         yield Fact(notices.EXPIRES.said_in(language), _expiry(proposal, language))
+
+
+def _short_details(plan: Plan, language: Language) -> Iterator[Fact]:
+    for label, text in plan.details:
+        if not _is_long(text):
+            yield Fact(exact(label.said_in(language)), exact(text), is_code=True)
 
 
 def _expiry(proposal: Proposal, language: Language) -> str:
@@ -172,8 +183,10 @@ def _record(proposal: Proposal, language: Language) -> Code:
     if proposal.decided_by_id:
         lines.append((notices.DECIDER, exact(proposal.decided_by_id)))
     lines.append((notices.PROPOSAL, f"{exact(proposal.id)}, {exact(proposal.digest[:DIGEST_CHARS])}"))
-    text = "\n".join(f"{label.said_in(language)}: {value}" for label, value in lines)
-    return Code(text, notices.RECORD.said_in(language))
+    said = [f"{label.said_in(language)}: {value}" for label, value in lines]
+    if proposal.state is not ProposalState.PENDING:
+        said += [f"{fact.label}: {fact.value}" for fact in _short_details(plan, language)]
+    return Code("\n".join(said), notices.RECORD.said_in(language))
 
 
 def _json(value: Mapping[str, Any], details: Sequence[tuple[Phrase, str]], language: Language) -> str:
@@ -236,25 +249,23 @@ def _confirm(proposal: Proposal, language: Language) -> Confirm:
     )
 
 
-def _decision(proposal: Proposal, language: Language) -> Iterator[Block]:
-    """What came of it, and who decided, when."""
+def _outcome(proposal: Proposal, language: Language) -> Iterator[Block]:
+    """What came of it. A result of one line stands alone where all went well."""
     state, result = proposal.state, proposal.outcome_text
     phrase, tone = _SENTENCES[state]
     time = _clock(proposal.expires_at, proposal.created_at)
     sentence = phrase.filled(target=exact(proposal.plan.target), time=time).said_in(language)
-    says_all = state is ProposalState.APPLIED and result and not _is_long(result)
-    yield Notice(exact(result) if says_all else sentence, tone)
-    if result and not says_all and _is_long(result):
+    is_told = bool(result) and not _is_long(result)
+    yield Notice(exact(result) if is_told and state is ProposalState.APPLIED else sentence, tone)
+    if _is_long(result):
         yield Code(exact_block(result), notices.RESULT.said_in(language))
-    if facts := tuple(_deciding(proposal, "" if says_all else result, language)):
-        yield Facts(facts)
+    elif is_told and state not in _TOLD_BY_SENTENCE:
+        yield Facts((Fact(notices.RESULT.said_in(language), exact(result)),))
     if state is ProposalState.DRIFTED and proposal.outcome:
         yield Code(_json(proposal.outcome, (), language), notices.DRIFT_FOUND.said_in(language))
 
 
-def _deciding(proposal: Proposal, result: str, language: Language) -> Iterator[Fact]:
-    if result and not _is_long(result):
-        yield Fact(notices.RESULT.said_in(language), exact(result))
+def _decision(proposal: Proposal, language: Language) -> Iterator[Fact]:
     if proposal.decided_by_id and proposal.decided_at is not None:
         rejected = proposal.state is ProposalState.REJECTED
         label = notices.REJECTED_BY if rejected else notices.APPROVED_BY

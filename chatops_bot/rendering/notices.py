@@ -79,6 +79,7 @@ FIELDS = {
     "status": Phrase("状态", "Status"),
     "next_run": Phrase("下次运行", "Next run"),
     "run": Phrase("运行", "Run"),
+    "new_runs": Phrase("新增运行", "New runs"),
     "task": Phrase("任务", "Task"),
     "name": Phrase("名称", "Name"),
     "type": Phrase("类型", "Type"),
@@ -94,7 +95,7 @@ FIELDS = {
 RECORD = Phrase("确切的操作", "The exact action")
 TOOL = Phrase("工具", "tool")
 ARGUMENTS = Phrase("参数", "arguments")
-PRECONDITIONS = Phrase("依据（执行前重新核对）", "based on (checked again before it runs)")
+PRECONDITIONS = Phrase("执行前重新核对", "checked again before it runs")
 REQUESTER = Phrase("发起人", "asked by")
 SESSION = Phrase("会话", "conversation")
 EXPIRY = Phrase("有效期至", "expires")
@@ -123,8 +124,8 @@ TYPE_TO_DECIDE = Phrase(
 )
 CONFIRM_TITLE = Phrase("确认高风险变更", "Confirm a high-risk change")
 CONFIRM_TEXT = Phrase(
-    "{summary}。\n批准后立即执行，可能无法撤销。",
-    "{summary}.\nIt runs at once and may be impossible to take back.",
+    "{summary}。\n批准后立即生效，可能无法撤销。",
+    "{summary}.\nIt takes effect at once and may be impossible to take back.",
 )
 
 # What a decided card says

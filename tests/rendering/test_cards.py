@@ -262,7 +262,7 @@ def test_a_payload_stands_on_the_card_once_and_is_named_in_the_record():
     )
     view = card(proposal)
     assert 'arguments: {"payload": ⟨↑ Script that will run⟩}' in record_of(view)
-    assert 'based on (checked again before it runs): {"payload": ⟨↑ Script that will run⟩}' in record_of(view)
+    assert 'checked again before it runs: {"payload": ⟨↑ Script that will run⟩}' in record_of(view)
     forged = card(replace(proposal, arguments={"payload": "⟨↑ Script that will run⟩"}))
     assert 'arguments: {"payload": "⟨U+27E8⟩↑ Script that will run⟩"}' in record_of(forged)
     other = card(replace(proposal, arguments={"payload": script + "\n"}))

@@ -57,7 +57,7 @@ class CreateTask:
             changes=tuple(
                 Change(key, None, str(value))
                 for key, value in _body(arguments).items()
-                if key != "payload" and value != ""
+                if key not in ("name", "payload") and value != ""
             ),
             risk=Risk.HIGH,
             preconditions={"name_is_free": name},

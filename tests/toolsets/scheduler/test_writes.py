@@ -267,7 +267,6 @@ async def test_a_good_task_shows_everything_and_its_next_three_runs(go, call):
     assert plan.target == "task archive-logs (new)"
     assert plan.risk == "high"
     assert {change.field: change.after for change in plan.changes} == {
-        "name": "archive-logs",
         "type": "shell",
         "cron_expr": "0 2 * * *",
         "timeout_seconds": "300",
