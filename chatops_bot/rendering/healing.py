@@ -10,6 +10,8 @@ import re
 from chatops_bot.rendering.markdown import CODE_SPAN, PARAGRAPH_END, open_fence, regions
 
 _INLINE = re.compile(rf"\\.|{CODE_SPAN}|(?P<open_ticks>`+)|(?P<stars>\*{{2,}})", re.DOTALL)
+_LONE_MARKER = re.compile(r"\n[ \t]*(?:[-=+]+|\d+[.)])[ \t]*\Z")
+"""The beginning of a list item, or what would for a moment make a heading of the line above."""
 
 
 def heal(text: str) -> str:
@@ -27,6 +29,8 @@ def heal(text: str) -> str:
 
 
 def _heal_inline(text: str) -> str:
+    if lone := _LONE_MARKER.search(text):
+        text = text[: lone.start()]
     start = _last_paragraph(text)
     bold_at, bold = -1, ""
     for match in _INLINE.finditer(text, start):

@@ -108,6 +108,11 @@ class TurnView:
             self._outcome = TurnOutcome.INTERRUPTED
 
     @property
+    def outcome(self) -> TurnOutcome | None:
+        """How the turn came to rest; None while it runs."""
+        return self._outcome
+
+    @property
     def visible_text(self) -> str:
         """The sanitised text of all rounds and the body, parted by blank lines: what all messages together hold."""
         return sanitise(self._redacted(self._joined()))

@@ -1,7 +1,8 @@
 """The answer message of one turn: posted at once, edited as the turn goes on, finished for good at the end.
 
 Turn events arrive faster than any platform takes edits, so a view is made only as often as people could see it change;
-the platform adapter paces further. An answer longer than one message goes on in the next.
+the platform adapter paces further. An answer longer than one message goes on in the next. Each message carries a key, so
+that recovery finds it although the process died before it was noted.
 """
 
 import asyncio
@@ -18,6 +19,11 @@ _log = logging.getLogger(__name__)
 
 PUBLISH_INTERVAL = 0.25
 """Seconds between two views of a running turn: well under any platform's edit interval, well over a model's delta."""
+
+
+def page_key(turn_id: str, number: int) -> str:
+    """The key under which message `number` (from 0) of a turn's answer is posted."""
+    return f"{turn_id}:{number}"
 
 
 class AnswerMessage:
@@ -56,21 +62,32 @@ class AnswerMessage:
     async def _publish(self) -> None:
         for number, page in enumerate(self.view.pages()):
             if number == len(self._refs):
-                self._refs.append(await self._platform.post(self._place, page))
+                self._refs.append(await self._post(number, page))
                 self._shown.append(page)
             elif self._shown[number] != page:
                 self._platform.edit(self._refs[number], page)
                 self._shown[number] = page
-        await self._turns.checkpoint(self._turn_id, self._refs[-1], self.view.snapshot())
+        await self._checkpoint()
+
+    async def _post(self, number: int, page: View) -> MessageRef:
+        return await self._platform.post(self._place, page, key=page_key(self._turn_id, number))
+
+    async def _checkpoint(self) -> None:
+        last = self._refs[-1] if self._refs else None
+        await self._turns.checkpoint(self._turn_id, last, self.view.snapshot())
+
+    async def rest(self) -> None:
+        """Publish nothing more, and keep the view as it now is: what recovery would show if this process died here."""
+        await self._stop_publishing()
+        await self._checkpoint()
 
     async def finish(self) -> None:
-        """Show the view as it now is, for good."""
-        await self._stop_publishing()
+        """Show the view as it now is, for good. Raises PlatformError. Comes after `rest`."""
         for number, page in enumerate(self.view.pages()):
             if number < len(self._refs):
                 self._refs[number] = await self._platform.finish(self._refs[number], page)
             else:
-                self._refs.append(await self._platform.post(self._place, page))
+                self._refs.append(await self._post(number, page))
 
     async def _stop_publishing(self) -> None:
         """Stop between two views, never inside one: a post whose ref got lost would leave a message behind."""

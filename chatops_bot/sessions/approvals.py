@@ -24,6 +24,7 @@ from chatops_bot.tools.audited import decision_record
 
 _log = logging.getLogger(__name__)
 
+
 _UNKNOWN = Phrase(
     "找不到这个提案；它可能属于别的会话，未执行任何操作。",
     "There is no such proposal here, so nothing was run; check the code on the card.",
@@ -156,10 +157,13 @@ class Approvals:
         await self._settle(final, person, applied.summary, applied.content)
 
     async def _settle(self, final: Proposal, person: Person, summary: Phrase, content: object) -> None:
-        """The proposal has reached an end: remember it in the session, audit it, show it."""
+        """The proposal has reached an end: audit it, remember it in the session, show it.
+
+        In this order, so that after a crash an end that the session knows of has been audited too.
+        """
         text = final.outcome_text or summary.said_in(_language(final))
-        await self._store.transcripts.append(final.session, [self._entry(final, text)])
         await self._audit(final, person, final.state.value, content if isinstance(content, dict) else {})
+        await self._store.transcripts.append(final.session, [self._entry(final, text)])
         await self._show_quietly(final)
 
     def _entry(self, final: Proposal, text: str) -> ProposalDecided:
@@ -196,6 +200,9 @@ class Approvals:
             person = await self._directory.person(proposal.decided_by_id)
             await self._finish(proposal, person, await self._applier.recover(proposal, person))
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.APPROVED})):
+            person = await self._directory.person(proposal.decided_by_id)
+            # Perhaps for the second time: the crash may have come before the first row, and none must be missing.
+            await self._audit(proposal, person, "approved", {})
             await self._apply(proposal)
         for proposal in await self._store.proposals.with_stale_card():
             await self._catch_up(proposal)
@@ -207,6 +214,9 @@ class Approvals:
         entries = await self._store.transcripts.load(proposal.session)
         told = any(isinstance(e, ProposalDecided) and e.proposal_id == proposal.id for e in entries)
         if not told and not proposal.is_open:
+            decider = proposal.decided_by_id
+            person = await self._directory.person(decider) if decider else _NOBODY
+            await self._audit(proposal, person, proposal.state.value, dict(proposal.outcome or {}))
             await self._store.transcripts.append(
                 proposal.session, [self._entry(proposal, proposal.outcome_text)]
             )

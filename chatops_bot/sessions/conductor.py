@@ -13,9 +13,9 @@ from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_age
 from chatops_bot.domain.errors import ModelError, PlatformError
 from chatops_bot.domain.language import Language, Phrase, language_of
 from chatops_bot.domain.model import ContextMessage, Message, SystemMessage
-from chatops_bot.domain.people import Effect
+from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.redaction import Redactor
-from chatops_bot.domain.session import RunningTurn, TurnOutcome
+from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import TurnRested, UserSaid
 from chatops_bot.domain.turn_event import Noted, Proposed, Rested, TurnEvent
 from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
@@ -70,9 +70,16 @@ class Conductor:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopped: set[str] = set()
 
+    async def accept(self, session: SessionKey, author: Person, text: str) -> TurnInput:
+        """Record a turn that is to run, so that one that never gets its turn is closed as interrupted, not forgotten."""
+        turn_id, language = self._ids.new("turn"), language_of(text)
+        snapshot = self._view(turn_id, language).snapshot()
+        await self._store.turns.begin(RunningTurn(turn_id, session, None, language, snapshot))
+        return TurnInput(turn_id, session, author, text)
+
     async def conduct(self, turn_input: TurnInput) -> None:
-        """Run one turn to its rest. Whatever fails in it ends this turn and nothing else."""
-        turn_id = self._ids.new("turn")
+        """Run one accepted turn to its rest. Whatever fails in it ends this turn and nothing else."""
+        turn_id = turn_input.turn_id
         work = asyncio.create_task(self._conduct(turn_id, turn_input), name=turn_id)
         self._running[turn_id] = work
         try:
@@ -82,7 +89,7 @@ class Conductor:
             await asyncio.wait({work})
             raise
         finally:
-            del self._running[turn_id]
+            self._running.pop(turn_id, None)
             self._stopped.discard(turn_id)
 
     def stop(self, turn_id: str) -> bool:
@@ -96,12 +103,11 @@ class Conductor:
     async def _conduct(self, turn_id: str, turn_input: TurnInput) -> None:
         session = turn_input.session
         language = language_of(turn_input.text)
-        view = TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)
+        view = self._view(turn_id, language)
         place = Place(session.channel, session.thread)
         answer = AnswerMessage(self._platform, self._store.turns, turn_id, place, view)
         progress = _Progress()
         try:
-            await self._store.turns.begin(RunningTurn(turn_id, session, None, language, view.snapshot()))
             await answer.open()
             await self._run(turn_id, turn_input, language, answer, progress)
         except asyncio.CancelledError:
@@ -114,11 +120,16 @@ class Conductor:
             answer.show(Rested(progress.outcome, progress.body))
         except PlatformError as error:
             _log.warning("turn %s: the chat platform failed: %s", turn_id, error)
+            answer.show(Rested(progress.outcome, progress.body))
         except Exception:  # noqa: BLE001  # the turn border: whatever fails ends this turn and no other
             _log.exception("turn %s failed", turn_id)
             answer.show(Noted(_INSIDE))
             answer.show(Rested(progress.outcome, progress.body))
+        self._running.pop(turn_id, None)  # from here on a Stop would only keep the end from being stored
         await self._rest(turn_id, turn_input, answer, progress)
+
+    def _view(self, turn_id: str, language: Language) -> TurnView:
+        return TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)
 
     async def _run(
         self,
@@ -174,11 +185,14 @@ class Conductor:
         self, turn_id: str, turn_input: TurnInput, answer: AnswerMessage, progress: _Progress
     ) -> None:
         """Store the end first, then show it: a crash in between leaves only an edit to catch up on."""
+        await answer.rest()
         body = self._redactor.text(progress.body)
         rested = TurnRested(turn_id, self._clock.now(), progress.outcome, body)
         await self._store.transcripts.append(turn_input.session, [rested])
         try:
             await answer.finish()
         except PlatformError as error:
+            # The store goes on calling it running, so that the next start brings the message to its end.
             _log.warning("turn %s: its final message could not be shown: %s", turn_id, error)
+            return
         await self._store.turns.end(turn_id, progress.outcome)

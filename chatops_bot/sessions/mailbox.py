@@ -11,8 +11,9 @@ from chatops_bot.domain.session import SessionKey
 
 @dataclass(frozen=True, slots=True)
 class TurnInput:
-    """What starts a turn: who asked what, in which session."""
+    """What starts a turn: who asked what, in which session. The store knows `turn_id` as running from the moment it waits."""
 
+    turn_id: str
     session: SessionKey
     author: Person
     text: str
@@ -30,9 +31,12 @@ class Mailboxes:
     def __init__(self, conduct: Callable[[TurnInput], Awaitable[None]]) -> None:
         self._conduct = conduct
         self._boxes: dict[SessionKey, _Box] = {}
+        self._closed = False
 
     def put(self, turn: TurnInput) -> None:
-        """Start the turn now, or when those before it in its session have come to rest."""
+        """Start the turn now, or when those before it in its session have come to rest; never, once closed."""
+        if self._closed:
+            return
         box = self._boxes.get(turn.session)
         if box is None:
             waiting = deque([turn])
@@ -49,7 +53,8 @@ class Mailboxes:
             del self._boxes[session]
 
     async def aclose(self) -> None:
-        """Cancel what runs and wait until it has come to rest."""
+        """Cancel what runs and wait until it has come to rest. What still waits is left to recovery at the next start."""
+        self._closed = True
         tasks = [box.task for box in self._boxes.values()]
         for task in tasks:
             task.cancel()

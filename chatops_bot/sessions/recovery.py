@@ -1,4 +1,8 @@
-"""At start: turns that were cut off by the end of the last process are closed as interrupted, with what they had found."""
+"""At start: turns that were cut off by the end of the last process are closed as interrupted, with what they had found.
+
+A turn that had come to rest, and died before people could see it, is shown as it rested. Messages are found by their key,
+so that one which was posted in the last moment is brought to its end and not left saying "working" for ever.
+"""
 
 import logging
 
@@ -7,6 +11,7 @@ from chatops_bot.domain.session import RunningTurn, TurnOutcome
 from chatops_bot.domain.transcript import TurnRested
 from chatops_bot.ports import Clock, Place, Platform, Store
 from chatops_bot.rendering.turn_view import TurnView
+from chatops_bot.sessions.answer import page_key
 
 _log = logging.getLogger(__name__)
 
@@ -15,25 +20,32 @@ async def close_interrupted_turns(store: Store, platform: Platform, clock: Clock
     """End every turn that began and never rested; returns how many there were."""
     running = await store.turns.running()
     for turn in running:
+        view = TurnView.restore(turn.snapshot)
+        view.interrupted()
+        outcome = view.outcome or TurnOutcome.INTERRUPTED
         entries = await store.transcripts.load(turn.session)
         ends = [entry for entry in entries if isinstance(entry, TurnRested) and entry.turn_id == turn.id]
         if not ends:
-            interrupted = TurnRested(turn.id, clock.now(), TurnOutcome.INTERRUPTED, "")
-            await store.transcripts.append(turn.session, [interrupted])
+            body = "" if outcome is TurnOutcome.INTERRUPTED else view.visible_text
+            await store.transcripts.append(turn.session, [TurnRested(turn.id, clock.now(), outcome, body)])
         try:
-            await _show_interrupted(turn, platform)
+            await _show(turn, view, platform)
         except PlatformError as error:
-            _log.warning("turn %s: its interruption could not be shown: %s", turn.id, error)
+            _log.warning("turn %s: its end could not be shown: %s", turn.id, error)
             continue
-        await store.turns.end(turn.id, TurnOutcome.INTERRUPTED)
+        await store.turns.end(turn.id, outcome)
     return len(running)
 
 
-async def _show_interrupted(turn: RunningTurn, platform: Platform) -> None:
-    view = TurnView.restore(turn.snapshot)
-    view.interrupted()
-    last = view.pages()[-1]
-    if turn.message is None:
-        await platform.post(Place(turn.session.channel, turn.session.thread), last)
-    else:
-        await platform.finish(turn.message, last)
+async def _show(turn: RunningTurn, view: TurnView, platform: Platform) -> None:
+    place = Place(turn.session.channel, turn.session.thread)
+    pages = view.pages()
+    for number, page in enumerate(pages):
+        key = page_key(turn.id, number)
+        message = await platform.find(place, key)
+        if message is None and number == len(pages) - 1:
+            message = turn.message
+        if message is None:
+            await platform.post(place, page, key=key)
+        else:
+            await platform.finish(message, page)

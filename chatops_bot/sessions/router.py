@@ -6,13 +6,14 @@ from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived
 from chatops_bot.domain.language import Phrase, language_of
 from chatops_bot.domain.people import Effect, Person, may_ask
 from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.view import Notice, View
 from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.commands import DecideByCode, parse_command
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
-from chatops_bot.sessions.mailbox import Mailboxes, TurnInput
+from chatops_bot.sessions.mailbox import Mailboxes
 
 _log = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ _TOO_LONG = Phrase(
     "消息有 {length} 个字符，超过 {limit} 个字符的上限，没有处理；请只贴关键的几行再问一次。",
     "The message has {length} characters, over the limit of {limit}, so it was not read; paste the lines that matter and ask again.",
 )
+_NOT_KNOWN = Phrase("此控件已失效，未执行任何操作。", "This control is no longer valid; nothing was done.")
 _STOP_GONE = Phrase("这一轮已经结束。", "This turn is over already.")
 
 
@@ -78,10 +80,10 @@ class Router:
         text = event.text.strip()
         problem = _problem(text, event)
         if problem is not None:
-            view = whisper_view(problem, language_of(text, default="zh" if not text else "en"))
+            view = whisper_view(problem, language_of(text)) if text else _in_both(problem)
             await self._platform.post(Place(event.session.channel, event.session.thread), view)
             return
-        self._mailboxes.put(TurnInput(event.session, event.author, text))
+        self._mailboxes.put(await self._conductor.accept(event.session, event.author, text))
 
     async def _control(self, event: ControlUsed) -> None:
         match event.control:
@@ -93,13 +95,15 @@ class Router:
                 await self._stop(event)
             case _:
                 _log.warning("control %r is not known", event.control)
+                place = Place(event.session.channel, event.session.thread)
+                await self._platform.whisper(place, event.person.id, whisper_view(_NOT_KNOWN, "en"))
 
     async def _followup(self, event: ControlUsed) -> None:
         if await self._refused(event.person, event.session, ""):
             return
         question = await self._followups.taken(event.value, event.person, event.session)
         if question is not None:
-            self._mailboxes.put(TurnInput(event.session, event.person, question))
+            self._mailboxes.put(await self._conductor.accept(event.session, event.person, question))
 
     async def _stop(self, event: ControlUsed) -> None:
         if await self._refused(event.person, event.session, ""):
@@ -116,6 +120,11 @@ class Router:
         view = whisper_view(refusal, language_of(text))
         await self._platform.whisper(Place(session.channel, session.thread), person.id, view)
         return True
+
+
+def _in_both(phrase: Phrase) -> View:
+    """A sentence for somebody whose language is not known, since they wrote no word."""
+    return View((Notice(phrase.zh), Notice(phrase.en)), f"{phrase.zh} {phrase.en}")
 
 
 def _problem(text: str, event: MessageReceived) -> Phrase | None:

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,11 @@ from chatops_bot.app.config import (
     WebConfig,
 )
 from chatops_bot.llm.scripted import ScriptedModel
-from chatops_bot.ports import LLM, Store
+from chatops_bot.ports import LLM, Clock, Store
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
 from chatops_bot.simulators.slack import Workspace
+from tests.scenarios.gateway import Gateway, open_gateway
 
 Json = dict[str, Any]
 DEADLINE = 20.0
@@ -37,23 +39,37 @@ WEBHOOK_TOKEN = "hook-token-of-the-tests"
 ACCOUNTS = ("viewer", "operator", "admin")
 
 
+class ShiftedClock(SystemClock):
+    """The real clock, some time ahead, so that an hour passes when a test says so."""
+
+    ahead = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self.ahead
+
+
 @dataclass
 class World:
-    """Workspace and scheduler, which outlive the bot; `bot()` starts one, as often as a test wants."""
+    """Workspace and scheduler, which outlive the bot; `bot()` starts one, as often as a test wants.
+
+    The bot reaches them through two gateways, which count its calls and can lose them.
+    """
 
     folder: Path
     workspace: Workspace
     scheduler: SchedulerService
     session: aiohttp.ClientSession
+    to_slack: Gateway
+    to_scheduler: Gateway
     people: Json = field(default_factory=dict)
 
     def config(self, **changes: Any) -> Config:
         people = {person["id"]: person["role"] for person in self.people.values()}
         return Config(
             data=self.folder / "bot",
-            slack=SlackConfig(api_url=self.workspace.api_url),  # type: ignore[arg-type]  # pydantic parses the text
+            slack=SlackConfig(api_url=f"{self.to_slack.url}/api/"),  # type: ignore[arg-type]  # pydantic parses the text
             scheduler=SchedulerConfig(
-                url=self.scheduler.url,  # type: ignore[arg-type]  # pydantic parses the text
+                url=self.to_scheduler.url,  # type: ignore[arg-type]  # pydantic parses the text
                 accounts=AccountsConfig(
                     **{
                         name: AccountConfig(
@@ -84,13 +100,16 @@ class World:
         model: LLM | None = None,
         *,
         config: Config | None = None,
+        secrets: Secrets | None = None,
+        clock: Clock | None = None,
         wrap_store: Callable[[Store], Store] = lambda store: store,
     ) -> AsyncIterator[Bot]:
-        """A running bot; `model` None is the offline one. A scripted model must have played its whole script."""
+        """A running bot; `model` None is the one of the secrets, else the offline one. A scripted model must have played
+        its whole script."""
         async with open_bot(
             config or self.config(),
-            self.secrets(),
-            clock=SystemClock(),
+            secrets or self.secrets(),
+            clock=clock or SystemClock(),
             ids=RandomIds(),
             model=model,
             wrap_store=wrap_store,
@@ -135,20 +154,25 @@ class World:
             return dict(await response.json())
 
     async def click(self, person: str, message: Json, action: str, **more: Any) -> Json:
-        """Press the control of a message whose action id begins with `action`."""
+        """Press the control of a message, as it looks in `message`, whose action id begins with `action`."""
         action_id = next(a for a in action_ids(message) if a.startswith(action))
         return await self.sim(
             "click", person=person, channel=self.incidents, ts=message["ts"], action_id=action_id, **more
         )
 
+    async def at_scheduler(self, method: str, path: str, body: Json | None = None) -> Any:
+        """Speak to the scheduler itself, as its admin and past the gateway; returns the JSON answer."""
+        account = self.scheduler.accounts["admin"]
+        async with self.session.post(f"{self.scheduler.url}/api/auth/login", json=account) as response:
+            headers = {"Authorization": f"Bearer {(await response.json())['token']}"}
+        url = f"{self.scheduler.url}/api/v1/{path}"
+        async with self.session.request(method, url, json=body, headers=headers) as response:
+            assert response.status < 300, await response.text()
+            return await response.json() if response.status != 204 else None
+
     async def task(self, name: str) -> Json:
         """A task as the scheduler itself tells it."""
-        account = self.scheduler.accounts["viewer"]
-        async with self.session.post(f"{self.scheduler.url}/api/auth/login", json=account) as response:
-            token = (await response.json())["token"]
-        headers = {"Authorization": f"Bearer {token}"}
-        async with self.session.get(f"{self.scheduler.url}/api/v1/tasks", headers=headers) as response:
-            tasks: list[Json] = await response.json()
+        tasks: list[Json] = await self.at_scheduler("GET", "tasks")
         return next(task for task in tasks if task["Name"] == name)
 
     async def settled(self, ts: str, replies: int, channel: str | None = None) -> list[Json]:
@@ -159,7 +183,18 @@ class World:
             working = any(action.startswith("stop") for message in messages for action in action_ids(message))
             return None if working or len(messages) <= replies else messages
 
-        return await until(ready, f"{replies} settled replies")
+        found: list[Json] = await until(ready, f"{replies} settled replies")
+        return found
+
+    async def becomes(self, thread: str, message: Json, heading: str) -> Json:
+        """The message of a thread once its text begins with `heading`."""
+
+        async def changed() -> Json | None:
+            now = next(m for m in await self.thread(thread) if m["ts"] == message["ts"])
+            return now if everything(now).startswith(heading) else None
+
+        found: Json = await until(changed, f"a message that begins with {heading!r}")
+        return found
 
     async def whispers(self, person: str, count: int = 1) -> list[Json]:
         """The last `count` messages that only this person saw, once there are as many."""
@@ -168,7 +203,8 @@ class World:
             found = (await self.look("ephemerals", person=person))["ephemerals"]
             return found[-count:] if len(found) >= count else None
 
-        return await until(seen, f"{count} whispers to {person}")
+        last: list[Json] = await until(seen, f"{count} whispers to {person}")
+        return last
 
 
 async def until(ready: Callable[[], Any], what: str) -> Any:
@@ -229,7 +265,10 @@ async def open_world(folder: Path) -> AsyncIterator[World]:
         settings = SchedulerSettings(data=folder / "scheduler", demo=True)
         scheduler = await stack.enter_async_context(SchedulerService.start(settings))
         session = await stack.enter_async_context(aiohttp.ClientSession())
-        yield World(folder, workspace, scheduler, session, workspace.ready()["people"])
+        to_slack = await stack.enter_async_context(open_gateway(workspace.url))
+        to_scheduler = await stack.enter_async_context(open_gateway(scheduler.url))
+        people = workspace.ready()["people"]
+        yield World(folder, workspace, scheduler, session, to_slack, to_scheduler, people)
 
 
 @pytest.fixture

@@ -5,10 +5,12 @@ from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.llm.offline.conversation import Content, Result, rows_of
-from chatops_bot.llm.offline.quoting import Times, code, fact, one_line
+from chatops_bot.llm.offline.quoting import LONGEST_QUOTE, Times, code, fact, one_line
 from chatops_bot.llm.offline.report import run_label, status_word, task_label, tool_error
 
 Row = Mapping[str, Any]
+_GLANCE = 140
+"""Characters of an error in a list of runs: enough for what went wrong; asking about the run shows more."""
 
 _WINDOW = Phrase("最近 {hours} 小时", "the last {hours} hours")
 _CUT = Phrase("只列出了 {total} 条中最新的 {count} 条。", "Only the newest {count} of {total} are listed.")
@@ -66,9 +68,9 @@ def _owner(row: Row, names: Mapping[int, str]) -> str:
     return task_label({"name": name, "id": task_id})
 
 
-def _error_of(row: Row, language: Language) -> str:
+def _error_of(row: Row, language: Language, limit: int = LONGEST_QUOTE) -> str:
     known = [part for part in (row.get("error_code"), row.get("error_message")) if one_line(str(part or ""))]
-    return ": ".join(map(code, known)) or _NO_ERROR_TEXT.said_in(language)
+    return ": ".join(code(part, limit) for part in known) or _NO_ERROR_TEXT.said_in(language)
 
 
 def run_line(row: Row, names: Mapping[int, str], times: Times, language: Language) -> str:
@@ -81,7 +83,7 @@ def run_line(row: Row, names: Mapping[int, str], times: Times, language: Languag
         status_word(status, language),
     ]
     if status in ("failed", "timeout"):
-        parts.append(_error_of(row, language))
+        parts.append(_error_of(row, language, _GLANCE))
     return "- " + " · ".join(parts)
 
 

@@ -57,7 +57,9 @@ def blocks(any_text: st.SearchStrategy[str]) -> st.SearchStrategy[Block]:
         st.builds(Heading, any_text),
         st.builds(Lines, st.lists(any_text, max_size=12).map(tuple)),
         st.builds(Notice, any_text, st.sampled_from(("info", "good", "warning", "danger"))),
-        st.builds(Facts, st.lists(st.builds(Fact, any_text, any_text), max_size=12).map(tuple)),
+        st.builds(
+            Facts, st.lists(st.builds(Fact, any_text, any_text, st.booleans()), max_size=12).map(tuple)
+        ),
         st.builds(Code, any_text, texts),
         st.builds(Buttons, st.lists(buttons, max_size=30).map(tuple)),
     )
@@ -148,3 +150,31 @@ def test_only_a_mention_calls_people():
 
 def test_an_empty_view_still_removes_old_blocks():
     assert payload(View((), "done")) == {"text": "done", "blocks": []}
+
+
+def test_facts_are_a_line_each_with_a_bold_label():
+    facts = Facts((Fact("On", "task *a* <!here>"), Fact("Runs", "df -h", is_code=True)))
+    (block,) = payload(View((facts,), "x"))["blocks"]
+    (section,) = block["elements"]
+    assert (
+        "".join(leaf["text"] for leaf in section["elements"]) == "On\u2002task *a* <!here>\nRuns\u2002df -h"
+    )
+    assert [leaf.get("style") for leaf in section["elements"]] == [
+        {"bold": True}, None, None, None, {"bold": True}, None, {"code": True},
+    ]  # fmt: skip
+
+
+def test_a_notice_in_passing_is_small_and_a_warning_is_not():
+    blocks = payload(View((Notice("by the way"), Notice("look", "warning")), "x"))["blocks"]
+    assert [block["type"] for block in blocks] == ["context", "section"]
+    assert blocks[1]["text"]["text"] == "△ look"
+
+
+@given(st.integers(1, 30), st.integers(1, 2000))
+def test_facts_are_shown_whole_until_the_message_is_full(count: int, length: int):
+    values = [f"{number}:" + "v" * length for number in range(count)]
+    made = payload(View((Facts(tuple(Fact("f", value) for value in values)),), "x"))
+    leaves = [leaf["text"] for block in made["blocks"] for leaf in block["elements"][0]["elements"]]
+    if sum(map(len, values)) < 12_000:
+        assert [leaf for leaf in leaves if ":" in leaf] == values
+    assert sum(map(len, leaves)) <= 13_000
