@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.tracked import ROOT, tracked_files
 
 BORDERS = {"chatops_bot/tools/border.py", "chatops_bot/sessions/conductor.py", "chatops_bot/app/cli.py"}
@@ -36,6 +38,22 @@ def broad_handlers(source: str) -> Iterator[ast.ExceptHandler]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ExceptHandler) and is_broad(node.type) and not only_cleans_up(node):
             yield node
+
+
+@pytest.mark.parametrize(
+    ("handler", "is_hiding"),
+    [
+        ("except Exception: pass", True),
+        ("except: pass", True),
+        ("except (KeyError, BaseException) as e: raise Other from e", True),
+        ("except Exception:\n  if x: return 1\n  raise", True),
+        ("except BaseException:\n  close()\n  raise", False),
+        ("except KeyError: pass", False),
+    ],
+)
+def test_the_rule_tells_hiding_from_cleaning_up(handler: str, is_hiding: bool):
+    source = f"def f():\n try: work()\n {handler}"
+    assert bool(list(broad_handlers(source))) is is_hiding
 
 
 def test_whatever_fails_is_caught_at_the_three_borders_only():
