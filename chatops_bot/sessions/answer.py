@@ -6,12 +6,16 @@ that recovery finds it although the process died before it was noted.
 """
 
 import asyncio
+import logging
+from contextlib import suppress
 
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.turn_event import TurnEvent
 from chatops_bot.domain.view import View
 from chatops_bot.ports import Place, Platform, Turns
 from chatops_bot.rendering.turn_view import TurnView
+
+_log = logging.getLogger(__name__)
 
 PUBLISH_INTERVAL = 0.25
 """Seconds between two views of a running turn: well under any platform's edit interval, well over a model's delta."""
@@ -32,23 +36,30 @@ class AnswerMessage:
         self._refs: list[MessageRef] = []
         self._shown: list[View] = []
         self._changed = asyncio.Event()
+        self._resting = asyncio.Event()
         self._publisher: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Post the message, before anything slow happens."""
-        await self._publish()
-        self._publisher = asyncio.create_task(self._keep_publishing(), name=f"answer {self._turn_id}")
+        """Post the message, before anything slow happens. Raises PlatformError."""
+        first = asyncio.create_task(self._publish(), name=f"first of answer {self._turn_id}")
+        self._publisher = asyncio.create_task(self._keep_publishing(first), name=f"answer {self._turn_id}")
+        await asyncio.shield(first)
 
     def show(self, event: TurnEvent) -> None:
         self.view.fold(event)
         self._changed.set()
 
-    async def _keep_publishing(self) -> None:
+    async def _keep_publishing(self, first: asyncio.Task[None]) -> None:
+        await first
         while True:
             await self._changed.wait()
             self._changed.clear()
+            if self._resting.is_set():
+                return
             await self._publish()
-            await asyncio.sleep(PUBLISH_INTERVAL)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PUBLISH_INTERVAL):
+                    await self._resting.wait()
 
     async def _publish(self) -> None:
         for number, page in enumerate(self.view.pages()):
@@ -81,7 +92,12 @@ class AnswerMessage:
                 self._refs.append(await self._post(number, page))
 
     async def _stop_publishing(self) -> None:
+        """Let a message that is being posted arrive: cut off, it would stand there and be posted once more."""
+        self._resting.set()
+        self._changed.set()
         if self._publisher is not None:
-            self._publisher.cancel()
-            await asyncio.gather(self._publisher, return_exceptions=True)
+            await asyncio.wait({self._publisher})
+            failure = self._publisher.exception()
+            if failure is not None:
+                _log.warning("turn %s: its progress could not be shown: %s", self._turn_id, failure)
             self._publisher = None
