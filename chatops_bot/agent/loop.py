@@ -29,7 +29,7 @@ from chatops_bot.domain.model import (
     ToolDefinition,
 )
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.proposal import Proposal, canonical_json
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolCall, ToolResult
 from chatops_bot.domain.transcript import ModelSaid, ToolReturned
@@ -181,6 +181,7 @@ class Loop:
                 continue
             for call in batch:
                 await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call.name)))
+            proposals: list[Proposal] = []
             async with asyncio.TaskGroup() as group:
                 running = [group.create_task(self._dispatch(turn, call)) for call in batch]
                 for call, task in zip(batch, running, strict=True):
@@ -191,8 +192,10 @@ class Loop:
                     )
                     turn.suggest(done.result)
                     if done.proposal is not None:
-                        turn.proposed = True
-                        await emit(Proposed(done.proposal))
+                        proposals.append(done.proposal)
+            for proposal in proposals:  # outside the group, which would wrap a failure to show the card
+                turn.proposed = True
+                await emit(Proposed(proposal))
 
     def _batches(self, calls: Sequence[ToolCall]) -> Iterator[tuple[Effect, list[ToolCall]]]:
         """Neighbouring reads in one batch, each write in its own, in call order."""

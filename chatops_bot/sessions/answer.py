@@ -7,8 +7,8 @@ that recovery finds it although the process died before it was noted.
 
 import asyncio
 import logging
+from contextlib import suppress
 
-from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.turn_event import TurnEvent
 from chatops_bot.domain.view import View
@@ -36,28 +36,30 @@ class AnswerMessage:
         self._refs: list[MessageRef] = []
         self._shown: list[View] = []
         self._changed = asyncio.Event()
-        self._publishing = asyncio.Lock()
+        self._resting = asyncio.Event()
         self._publisher: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Post the message, before anything slow happens."""
-        await self._publish()
-        self._publisher = asyncio.create_task(self._keep_publishing(), name=f"answer {self._turn_id}")
+        """Post the message, before anything slow happens. Raises PlatformError."""
+        first = asyncio.create_task(self._publish(), name=f"first of answer {self._turn_id}")
+        self._publisher = asyncio.create_task(self._keep_publishing(first), name=f"answer {self._turn_id}")
+        await asyncio.shield(first)
 
     def show(self, event: TurnEvent) -> None:
         self.view.fold(event)
         self._changed.set()
 
-    async def _keep_publishing(self) -> None:
+    async def _keep_publishing(self, first: asyncio.Task[None]) -> None:
+        await first
         while True:
             await self._changed.wait()
             self._changed.clear()
-            async with self._publishing:
-                try:
-                    await self._publish()
-                except PlatformError as error:
-                    _log.warning("turn %s: its progress could not be shown: %s", self._turn_id, error)
-            await asyncio.sleep(PUBLISH_INTERVAL)
+            if self._resting.is_set():
+                return
+            await self._publish()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(PUBLISH_INTERVAL):
+                    await self._resting.wait()
 
     async def _publish(self) -> None:
         for number, page in enumerate(self.view.pages()):
@@ -90,9 +92,12 @@ class AnswerMessage:
                 self._refs.append(await self._post(number, page))
 
     async def _stop_publishing(self) -> None:
-        """Stop between two views, never inside one: a post whose ref got lost would leave a message behind."""
+        """Let a message that is being posted arrive: cut off, it would stand there and be posted once more."""
+        self._resting.set()
+        self._changed.set()
         if self._publisher is not None:
-            async with self._publishing:
-                self._publisher.cancel()
-            await asyncio.gather(self._publisher, return_exceptions=True)
+            await asyncio.wait({self._publisher})
+            failure = self._publisher.exception()
+            if failure is not None:
+                _log.warning("turn %s: its progress could not be shown: %s", self._turn_id, failure)
             self._publisher = None

@@ -64,8 +64,12 @@ class Approvals:
         """Post or update the proposal's card, and remember which revision it shows."""
         view = proposal_card(proposal, approver_configured=self._approver_configured)
         place = Place(proposal.session.channel, proposal.session.thread)
-        if proposal.card is not None:
-            card = await self._platform.finish(proposal.card, view)
+        known = proposal.card
+        if known is None and proposal.revision > 0:
+            # Somebody saw it and decided, so it was posted, in the moment in which its turn was stopped.
+            known = await self._platform.find(place, proposal.id)
+        if known is not None:
+            card = await self._platform.finish(known, view)
         else:
             card = await self._platform.post(place, view, key=proposal.id)
         await self._store.proposals.shown(proposal.id, card, proposal.revision)

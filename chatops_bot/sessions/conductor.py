@@ -91,6 +91,8 @@ class Conductor:
         finally:
             self._running.pop(turn_id, None)
             self._stopped.discard(turn_id)
+        if not work.cancelled() and (failure := work.exception()) is not None:
+            _log.error("turn %s could not be brought to its end", turn_id, exc_info=failure)
 
     def stop(self, turn_id: str) -> bool:
         """Stop a running turn; False when it is not running (any more)."""

@@ -100,6 +100,9 @@ def _in_transaction(connection: sqlite3.Connection, work: Work[_T]) -> _T:
     connection.execute("BEGIN IMMEDIATE")
     try:
         result = work(connection)
+        if isinstance(result, sqlite3.Cursor):
+            # Freed by another thread, a cursor would reset its statement while the writer is running it again.
+            result.close()
     except BaseException:
         connection.execute("ROLLBACK")
         raise

@@ -9,6 +9,7 @@ from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.errors import StoreError, StoreTooNew
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.stores.sqlite_file import SqliteFile
 
 
 async def test_a_second_process_is_refused(tmp_path: Path, clock: ManualClock):
@@ -55,3 +56,18 @@ async def test_the_audit_can_only_grow(tmp_path: Path, clock: ManualClock):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
             connection.execute(statement)
     connection.close()
+
+
+async def test_no_cursor_outlives_its_write_on_another_thread(tmp_path: Path):
+    """One that is freed elsewhere resets its statement, which the writer may be running again by then."""
+    file = await SqliteFile.open(tmp_path / "bot.db", ["CREATE TABLE numbers (number INTEGER);"])
+    try:
+        for insert in (
+            lambda db: db.execute("INSERT INTO numbers VALUES (1) RETURNING number"),
+            lambda db: db.executemany("INSERT INTO numbers VALUES (?)", [(2,), (3,)]),
+        ):
+            cursor = await file.write(insert)
+            with pytest.raises(sqlite3.ProgrammingError, match="closed cursor"):
+                cursor.fetchone()
+    finally:
+        await file.aclose()

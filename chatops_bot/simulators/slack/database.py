@@ -119,7 +119,11 @@ class Database:
         if self._connection is None:
             raise WorkspaceUnusable("The workspace is closed.")
         with self._connection:
-            return work(self._connection)
+            result = work(self._connection)
+            if isinstance(result, sqlite3.Cursor):
+                # Freed by another thread, a cursor would reset its statement while this one is running it again.
+                result.close()
+            return result
 
     def _close(self) -> None:
         if self._connection is not None:
