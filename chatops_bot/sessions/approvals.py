@@ -35,6 +35,15 @@ _EXPIRED = Phrase(
     "此提案已于 {when} 过期，未执行任何操作；请重新发起请求。",
     "This proposal expired at {when}; nothing was run. Ask for the change again.",
 )
+_NOT_ALLOWED_ANY_MORE = Phrase(
+    "批准人在执行前已无权批准，未执行任何操作：{why_zh}",
+    "The approver may not approve this any more, so nothing was run: {why_en}",
+)
+_NOT_CONFIRMED = Phrase(
+    "执行前无法确认批准人的身份，未执行任何操作；请重新发起请求。",
+    "The approver's identity could not be confirmed before running, so nothing was run; ask for the change again.",
+)
+_NOBODY = Person("", "", Role.GUEST)
 
 
 class Approvals:
@@ -106,7 +115,7 @@ class Approvals:
             await self._tell_overtaken(proposal, person)
             return
         await self._audit(approved, person, "approved", {})
-        await self._apply(approved, person)
+        await self._apply(approved)
 
     async def _move(
         self, proposal: Proposal, to: ProposalState, person: Person, now: datetime
@@ -116,17 +125,21 @@ class Approvals:
             decided_by_id=person.id, decided_by_name=person.name, decided_by_role=person.role.value, decided_at=now,
         )  # fmt: skip
 
-    async def _apply(self, approved: Proposal, person: Person) -> None:
-        """Claim, check the approver's rights once more, run the stored action, say what came of it."""
-        if (
-            may_approve(person, approved.effect, approved.risk, requester_id=approved.requester_id)
-            is not None
-        ):
-            await self._expire(approved)
+    async def _apply(self, approved: Proposal) -> None:
+        """Ask once more who the approver is and what they may, claim, run the stored action, say what came of it."""
+        try:
+            person = await self._directory.person(approved.decided_by_id)
+        except PlatformError as error:
+            _log.warning("who approved proposal %s cannot be confirmed: %s", approved.id, error)
+            await self._expire(approved, _NOT_CONFIRMED)
+            return
+        lost = may_approve(person, approved.effect, approved.risk, requester_id=approved.requester_id)
+        if lost is not None:
+            await self._expire(approved, _NOT_ALLOWED_ANY_MORE.filled(why_zh=lost.zh, why_en=lost.en))
             return
         claimed = await self._store.proposals.move(approved, ProposalState.CLAIMED, self._clock.now())
         if claimed is None:
-            await self._expire(approved)
+            await self._expire(approved, _expired(approved))
             return
         await self._show_quietly(claimed)
         await self._finish(claimed, person, await self._applier.apply(claimed, person))
@@ -147,7 +160,7 @@ class Approvals:
         text = final.outcome_text or summary.said_in(_language(final))
         await self._store.transcripts.append(final.session, [self._entry(final, text)])
         await self._audit(final, person, final.state.value, content if isinstance(content, dict) else {})
-        await self._show_quietly(replace(final, outcome_text=text))
+        await self._show_quietly(final)
 
     def _entry(self, final: Proposal, text: str) -> ProposalDecided:
         return ProposalDecided(
@@ -167,23 +180,23 @@ class Approvals:
         now = self._clock.now()
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.PENDING})):
             if now >= proposal.expires_at:
-                await self._expire(proposal)
+                await self._expire(proposal, _expired(proposal))
 
-    async def _expire(self, proposal: Proposal) -> None:
-        expired = await self._store.proposals.move(proposal, ProposalState.EXPIRED, self._clock.now())
-        if expired is None:
-            return
-        nobody = Person("", "", Role.GUEST)
-        text = _EXPIRED.filled(when=_time(expired.expires_at))
-        await self._settle(expired, nobody, text, {})
+    async def _expire(self, proposal: Proposal, why: Phrase) -> None:
+        """Close a proposal that nobody may run any more."""
+        expired = await self._store.proposals.move(
+            proposal, ProposalState.EXPIRED, self._clock.now(), outcome_text=why.said_in(_language(proposal))
+        )
+        if expired is not None:
+            await self._settle(expired, _NOBODY, why, {})
 
     async def recover(self) -> None:
         """After a restart: finish what was approved, settle what was running, bring every card up to date."""
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.CLAIMED})):
-            person = await self._decider(proposal)
+            person = await self._directory.person(proposal.decided_by_id)
             await self._finish(proposal, person, await self._applier.recover(proposal, person))
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.APPROVED})):
-            await self._apply(proposal, await self._decider(proposal))
+            await self._apply(proposal)
         for proposal in await self._store.proposals.with_stale_card():
             await self._catch_up(proposal)
 
@@ -199,9 +212,6 @@ class Approvals:
             )
         await self._show_quietly(proposal)
 
-    async def _decider(self, proposal: Proposal) -> Person:
-        return await self._directory.person(proposal.decided_by_id)
-
     async def _show_quietly(self, proposal: Proposal) -> None:
         """Show the card; when the platform fails, the card stays stale and is caught up at the next start."""
         try:
@@ -215,12 +225,12 @@ class Approvals:
         if newer is not None and not newer.is_open:
             await self._tell_decided(newer, person)
             return
-        await self._expire(proposal)
-        await self._tell_about(proposal, person, _EXPIRED.filled(when=_time(proposal.expires_at)))
+        await self._expire(proposal, _expired(proposal))
+        await self._tell_about(proposal, person, _expired(proposal))
 
     async def _tell_decided(self, proposal: Proposal, person: Person) -> None:
         if proposal.state is ProposalState.EXPIRED:
-            await self._tell_about(proposal, person, _EXPIRED.filled(when=_time(proposal.expires_at)))
+            await self._tell_about(proposal, person, _expired(proposal))
             return
         when = _time(proposal.decided_at or proposal.created_at)
         phrase = _DECIDED.filled(state=proposal.state.value, who=proposal.decided_by_name, when=when)
@@ -247,6 +257,10 @@ class Approvals:
 
 def _language(proposal: Proposal) -> Language:
     return "zh" if proposal.language == "zh" else "en"
+
+
+def _expired(proposal: Proposal) -> Phrase:
+    return _EXPIRED.filled(when=_time(proposal.expires_at))
 
 
 def _time(at: datetime) -> str:

@@ -35,6 +35,7 @@ from chatops_bot.rendering.markdown import open_fence
         ("`\n```", ""),
         ("> ```sh\n> ls", "> ```sh\n> ls\n> ```"),
         ("```\n**a\n```\nb", "```\n**a\n```\nb"),
+        ("`\n>", "`\n>"),
         (r"a \** b", r"a \** b"),
     ],
 )
@@ -42,7 +43,7 @@ def test_what_is_open_is_closed(streamed, healed):
     assert heal(streamed) == healed
 
 
-@given(st.text(alphabet="ab *`~\n>|", max_size=60))
+@given(st.text(alphabet="ab *`~\n>|-", max_size=60))
 def test_healing_leaves_no_fence_open_and_is_stable(text):
     healed = heal(text)
     assert open_fence(healed) is None

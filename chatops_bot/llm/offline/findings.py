@@ -5,7 +5,7 @@ from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.llm.offline.conversation import Content, Result, rows_of
-from chatops_bot.llm.offline.quoting import LONGEST_QUOTE, Times, code, fact
+from chatops_bot.llm.offline.quoting import LONGEST_QUOTE, Times, code, fact, one_line
 from chatops_bot.llm.offline.report import run_label, status_word, task_label, tool_error
 
 Row = Mapping[str, Any]
@@ -69,10 +69,8 @@ def _owner(row: Row, names: Mapping[int, str]) -> str:
 
 
 def _error_of(row: Row, language: Language, limit: int = LONGEST_QUOTE) -> str:
-    error_code, message = row.get("error_code"), row.get("error_message")
-    if not error_code and not message:
-        return _NO_ERROR_TEXT.said_in(language)
-    return ": ".join(code(part, limit) for part in (error_code, message) if part)
+    known = [part for part in (row.get("error_code"), row.get("error_message")) if one_line(str(part or ""))]
+    return ": ".join(code(part, limit) for part in known) or _NO_ERROR_TEXT.said_in(language)
 
 
 def run_line(row: Row, names: Mapping[int, str], times: Times, language: Language) -> str:
@@ -297,9 +295,11 @@ _HEALTH_LABELS: dict[str, Phrase] = {
 }
 
 
-def _count_of(key: str, value: object, language: Language) -> str:
-    label = _HEALTH_LABELS.get(key)
-    return label.filled(v=fact(value)).said_in(language) if label else f"{code(key, 64)} {fact(value)}"
+def _counts_of(part: Row, language: Language) -> str:
+    """The counts of one part of the overview; a key without a label (the rate that follows from the others) is left out."""
+    labelled = [(label, part[key]) for key, label in _HEALTH_LABELS.items() if key in part]
+    shown = [label.filled(v=fact(value)).said_in(language) for label, value in labelled]
+    return _say(language, "，", ", ").join(shown)
 
 
 def health(content: Content, language: Language) -> str:
@@ -311,7 +311,9 @@ def health(content: Content, language: Language) -> str:
     )
     online, total = workers.get("online"), workers.get("total")
     failed = runs_24h.get("failed")
-    if isinstance(online, int) and isinstance(total, int) and online < total:
+    if total == 0:
+        head = _say(language, "没有注册的节点。", "No worker is registered.")
+    elif isinstance(online, int) and isinstance(total, int) and online < total:
         head = _say(
             language,
             f"有节点离线：{online}/{total} 在线。",
@@ -334,8 +336,7 @@ def health(content: Content, language: Language) -> str:
     return _lines(
         head,
         *(
-            f"- {label}: "
-            + _say(language, "，", ", ").join(_count_of(key, value, language) for key, value in part.items())
+            f"- {label}: {_counts_of(part, language)}"
             for label, part in (
                 (_say(language, "任务", "Tasks"), tasks_part),
                 (_say(language, "节点", "Workers"), workers),
