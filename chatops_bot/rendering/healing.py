@@ -10,7 +10,7 @@ import re
 from chatops_bot.rendering.markdown import CODE_SPAN, PARAGRAPH_END, open_fence, regions
 
 _INLINE = re.compile(rf"\\.|{CODE_SPAN}|(?P<open_ticks>`+)|(?P<stars>\*{{2,}})", re.DOTALL)
-_LONE_MARKER = re.compile(r"\n[ \t]*(?:[-=+]+|\d+[.)])[ \t]*\Z")
+_LONE_MARKER = re.compile(r"(?:\n[ \t]*(?:[-=+]+|\d+[.)])[ \t]*)+\Z")
 """The beginning of a list item, or what would for a moment make a heading of the line above."""
 
 
