@@ -7,19 +7,21 @@ A marker that has nothing behind it yet is held back.
 
 import re
 
-from chatops_bot.rendering.markdown import CODE_SPAN, PARAGRAPH_END, open_fence, regions
+from chatops_bot.rendering.markdown import CODE_SPAN, PARAGRAPH_END, after_line, open_fence, regions
 
 _INLINE = re.compile(rf"\\.|{CODE_SPAN}|(?P<open_ticks>`+)|(?P<stars>\*{{2,}})", re.DOTALL)
+_PARAGRAPH_END = re.compile(rf"{PARAGRAPH_END.pattern}|\n(?=[ \t]*\Z)")
 
 
 def heal(text: str) -> str:
     """`text` with what is open at its end closed. A text in which nothing is open comes back as it is."""
-    fence = open_fence(text)
+    before, line_end, last_line = text.rpartition("\n")
+    fence_before = open_fence(before)
+    fence = after_line(fence_before, last_line)
     if fence is None:
         return _heal_inline(text)
-    before, line_end, last_line = text.rpartition("\n")
-    if open_fence(before) is None:
-        return _heal_inline(before + line_end)  # the opening line itself is still growing
+    if fence is not fence_before:
+        return before + line_end  # the opening line itself is still growing
     run = last_line.strip(" \t>")
     if run and run == fence.marker[0] * len(run):
         text = before  # the closing line is still growing
@@ -32,9 +34,8 @@ def _heal_inline(text: str) -> str:
     for match in _INLINE.finditer(text, start):
         if ticks := match["open_ticks"]:
             if not text[match.end() :].strip():
-                text = text[: match.start()]
-            else:
-                text = text.rstrip() + (" " if text.rstrip().endswith("`") else "") + ticks
+                return heal(text[: match.start()])  # without it, the line may open a fence
+            text = text.rstrip() + (" " if text.rstrip().endswith("`") else "") + ticks
             break
         if stars := match["stars"]:
             follows, leads = text[match.end() :][:1], text[: match.start()][-1:]
@@ -50,9 +51,9 @@ def _heal_inline(text: str) -> str:
 
 
 def _last_paragraph(text: str) -> int:
-    """Where the last paragraph outside fences begins."""
+    """Where the last paragraph outside fences begins; behind a line end at the end of `text` it has not begun yet."""
     *_, (is_code, last) = list(regions(text)) or [(False, "")]
     if is_code:
         return len(text)
-    breaks = [match.end() for match in PARAGRAPH_END.finditer(last)]
+    breaks = [match.end() for match in _PARAGRAPH_END.finditer(last)]
     return len(text) - len(last) + (breaks[-1] if breaks else 0)
