@@ -184,6 +184,11 @@ def test_a_model_without_an_endpoint_is_refused(config: Config):
         load_secrets(config, ENV | {"OPENAI_MODEL": "m"})
 
 
+def test_an_endpoint_that_is_no_url_is_refused(config: Config):
+    with pytest.raises(ConfigInvalid, match="OPENAI_BASE_URL must begin with http:// or https://"):
+        load_secrets(config, ENV | {"OPENAI_BASE_URL": "localhost:1234/v1", "OPENAI_MODEL": "m"})
+
+
 def test_the_environment_wins_over_the_file(tmp_path: Path):
     model = "model:\n  base_url: http://file.internal/v1\n  name: of-file\n"
     config = load_config(written(tmp_path, GOOD + model))

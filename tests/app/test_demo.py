@@ -284,21 +284,11 @@ async def test_the_model_of_the_environment_answers(start_demo: StartDemo):
         assert (await asyncio.to_thread(demo.end))[:2] == (0, b"")
 
 
-@pytest.mark.parametrize(
-    ("variables", "sentence"),
-    [
-        ({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, "set OPENAI_MODEL"),
-        ({"OPENAI_MODEL": "night-owl"}, "set OPENAI_BASE_URL"),
-        ({"OPENAI_BASE_URL": "nonsense", "OPENAI_MODEL": "m"}, "OPENAI_BASE_URL must begin with http"),
-    ],
-)
-def test_half_a_model_is_refused_in_one_sentence(
-    start_demo: StartDemo, variables: dict[str, str], sentence: str
-):
-    demo = start_demo(env=plain_env(**variables))
-    rest, _ = demo.process.communicate(timeout=60)
+def test_half_a_model_is_refused_in_one_sentence(start_demo: StartDemo):
+    demo = start_demo(env=plain_env(OPENAI_BASE_URL="http://127.0.0.1:9/v1"))
+    rest, _ = demo.process.communicate(timeout=DEADLINE)
     assert (demo.process.returncode, rest, demo.members) == (2, b"", set())
-    assert sentence in demo.stderr
+    assert "A model endpoint is set but no model: set OPENAI_MODEL" in demo.stderr
     assert "Traceback" not in demo.stderr
 
 

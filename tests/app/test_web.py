@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import HttpUrl
 
+from chatops_bot.app.config import SlackConfig
 from chatops_bot.app.web import MAX_BODY_BYTES
 from chatops_bot.simulators.slack import Workspace
 from tests.scenarios.conftest import WEBHOOK_TOKEN, World, everything, until
@@ -120,7 +122,8 @@ async def test_while_slack_is_down_an_alert_is_refused_and_the_next_delivery_pos
         async with Workspace.start(tmp_path / "other") as workspace:
             port = int(workspace.url.rpartition(":")[2])
             other = replace(world, workspace=workspace)
-            bot = await stack.enter_async_context(other.bot())
+            direct = other.config(slack=SlackConfig(api_url=HttpUrl(workspace.api_url)))
+            bot = await stack.enter_async_context(other.bot(config=direct))
         began = time.monotonic()
         status, answer = await deliver(world, bot.web_url)
         print(f"\n[measured] refusal of an alert while Slack is down: {time.monotonic() - began:.2f} s")
