@@ -175,6 +175,8 @@ def _record(proposal: Proposal, language: Language) -> Code:
     ]
     if plan.preconditions:
         lines.append((notices.PRECONDITIONS, _json(plan.preconditions, plan.details, language)))
+    if proposal.state is not ProposalState.PENDING:
+        lines += [(label, exact(text)) for label, text in plan.details if not _is_long(text)]
     lines += [
         (notices.REQUESTER, exact(proposal.requester_id)),
         (notices.SESSION, exact(str(proposal.session))),
@@ -183,9 +185,7 @@ def _record(proposal: Proposal, language: Language) -> Code:
     if proposal.decided_by_id:
         lines.append((notices.DECIDER, exact(proposal.decided_by_id)))
     lines.append((notices.PROPOSAL, f"{exact(proposal.id)}, {exact(proposal.digest[:DIGEST_CHARS])}"))
-    said = [f"{label.said_in(language)}: {value}" for label, value in lines]
-    if proposal.state is not ProposalState.PENDING:
-        said += [f"{fact.label}: {fact.value}" for fact in _short_details(plan, language)]
+    said = (f"{exact(label.said_in(language))}: {value}" for label, value in lines)
     return Code("\n".join(said), notices.RECORD.said_in(language))
 
 

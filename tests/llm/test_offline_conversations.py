@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
@@ -515,6 +515,15 @@ async def test_the_newest_decision_answers_whether_it_worked(text: str):
     assert [name for name, _ in played.calls] == ["query_tasks", "get_task_detail"]
     for shown in ("`Ada`", "`status is disabled`", "`nightly-report` (#3)"):
         assert shown in played.text
+    assert "python report.py" not in played.text
+
+
+async def test_a_list_ends_before_the_next_line():
+    """Markdown would take a line right behind a list into its last item."""
+    played = await play("list all tasks")
+    assert "\n- " in played.text
+    lines = played.text.split("\n")
+    assert not any(one.startswith("- ") and two and not two.startswith("- ") for one, two in pairwise(lines))
 
 
 @pytest.mark.parametrize(

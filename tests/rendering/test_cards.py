@@ -244,8 +244,8 @@ def test_a_moment_names_its_offset():
 @pytest.mark.parametrize(
     ("minutes", "shown"),
     [
-        (12, "14:02 UTC (12 min after it was asked for)"),
-        (1440, "2026-11-30 13:50 UTC (1440 min after it was asked for)"),
+        (12, "14:02 UTC (12 min from request)"),
+        (1440, "2026-11-30 13:50 UTC (1440 min from request)"),
     ],
 )
 def test_an_expiry_is_a_time_and_a_date_only_where_it_is_another_day(minutes, shown):

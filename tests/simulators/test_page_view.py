@@ -233,6 +233,12 @@ def test_blocks_get_html_beside_their_text_and_stay_as_they_were() -> None:
     assert "html" not in message["blocks"][1]
 
 
+def test_plain_text_keeps_its_lines() -> None:
+    block = {"type": "context", "elements": [{"type": "plain_text", "text": "one <b>\ntwo"}]}
+    shown = page_message({"ts": "1.0", "text": "", "blocks": [block]}, NAMES)
+    assert shown["blocks"][0]["elements"][0]["html"] == "one &lt;b&gt;<br>two"
+
+
 def test_rich_text_is_shown_with_its_styles_lists_and_mentions() -> None:
     def section(*elements: dict[str, object]) -> dict[str, object]:
         return {"type": "rich_text_section", "elements": list(elements)}

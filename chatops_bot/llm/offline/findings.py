@@ -235,6 +235,26 @@ def success_rate(rows: Sequence[Row], language: Language) -> str:
     )
 
 
+def _own_run_line(row: Row, times: Times, language: Language) -> str:
+    """A run below its task, which needs no naming again."""
+    unnamed = {key: value for key, value in row.items() if key not in ("task_id", "task_name")}
+    return run_line(unnamed, {}, times, language).replace(" · — · ", " · ")
+
+
+def standing(content: Content, language: Language) -> str:
+    """How a task stands now, in short: state, next run, newest run."""
+    newest = _newest_first(rows_of(content, "recent_instances"))[:1]
+    times = Times([content.get("next_trigger_time"), *(row.get("trigger_time") for row in newest)])
+    owner, state = task_label(content), status_word(content.get("status"), language)
+    upcoming = "—" if content.get("status") == "disabled" else times.show(content.get("next_trigger_time"))
+    return _lines(
+        _say(language, f"任务 {owner}：{state}。", f"Task {owner} is {state}."),
+        "" if upcoming == "—" else _say(language, f"- 下次运行：{upcoming}", f"- Next run: {upcoming}"),
+        *(_own_run_line(row, times, language) for row in newest),
+        times.note(language),
+    )
+
+
 def detail(content: Content, count: int | None, language: Language) -> str:
     """One task: state first, then schedule, limits, dependencies, success rate, newest runs, payload."""
     recent = _newest_first(rows_of(content, "recent_instances"))[: count or None]
@@ -255,13 +275,10 @@ def detail(content: Content, count: int | None, language: Language) -> str:
         (_say(language, "内容", "Payload"), code(content.get("payload") or "")),
     )
     owner, state = task_label(content), status_word(content.get("status"), language)
-    plain = [
-        {key: value for key, value in row.items() if key not in ("task_id", "task_name")} for row in recent
-    ]
     return _lines(
         _say(language, f"任务 {owner}：{state}。", f"Task {owner} is {state}."),
         *(f"- {label}: {value}" for label, value in facts if value != "—"),
-        *(run_line(row, {}, times, language).replace(" · — · ", " · ") for row in plain[:5]),
+        *(_own_run_line(row, times, language) for row in recent[:5]),
         times.note(language),
     )
 

@@ -187,7 +187,7 @@ def _fresh_look(desk: Desk, record: Record) -> str:
         tasks = tasks_of(desk, target, Kind.VERIFY)
         if not tasks:
             return ""
-        return findings.detail(desk.ask("get_task_detail", task_id=tasks[0].id), None, desk.language)
+        return findings.standing(desk.ask("get_task_detail", task_id=tasks[0].id), desk.language)
     except Told as told:
         return told.text
 
