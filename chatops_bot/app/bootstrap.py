@@ -39,6 +39,9 @@ from chatops_bot.toolsets.scheduler.toolset import scheduler_tools
 _log = logging.getLogger(__name__)
 
 EXPIRY_SWEEP_SECONDS = 5.0
+PING_SECONDS = 5.0
+"""slack_sdk's own default. A socket that broke is opened again at this beat, so it is how long the bot may be deaf; a pong
+must come within half of it, which leaves room for a slow network."""
 OFFLINE_PACE = 0.03
 """Seconds between two pieces of an offline report, so that it grows before the reader's eyes as a model's answer does."""
 
@@ -75,16 +78,7 @@ async def open_bot(
         http = await stack.enter_async_context(httpx.AsyncClient(trust_env=False))
         model = model or _model(config, secrets, session)
         registry = Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
-        platform = SlackPlatform(
-            session,
-            clock,
-            ids,
-            bot_token=secrets.slack_bot_token,
-            app_token=secrets.slack_app_token,
-            base_url=str(config.slack.api_url),
-            roles=config.people,
-            default_role=Role(config.roles.default),
-        )
+        platform = _platform(config, secrets, session, clock, ids)
         proposer = Proposer(store.proposals, clock, ids, redactor, config.proposal_lifetime)
         dispatcher = Dispatcher(
             registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock
@@ -133,6 +127,22 @@ async def open_bot(
         sweeper = asyncio.create_task(_sweep(approvals), name="expiry sweep")
         stack.push_async_callback(_cancel, sweeper)
         yield Bot(web_url, identity.user_id, model.name)
+
+
+def _platform(
+    config: Config, secrets: Secrets, session: aiohttp.ClientSession, clock: Clock, ids: Ids
+) -> SlackPlatform:
+    return SlackPlatform(
+        session,
+        clock,
+        ids,
+        bot_token=secrets.slack_bot_token,
+        app_token=secrets.slack_app_token,
+        base_url=str(config.slack.api_url),
+        roles=config.people,
+        default_role=Role(config.roles.default),
+        ping_interval=PING_SECONDS,
+    )
 
 
 def _model(config: Config, secrets: Secrets, session: aiohttp.ClientSession) -> LLM:

@@ -39,10 +39,10 @@ def _parser() -> argparse.ArgumentParser:
 
     demo = commands.add_parser("demo", help="the whole product on this machine, in a browser")
     demo.add_argument(
-        "--port", type=int, default=8321, help="the workspace's port; 0 means any (default 8321)"
+        "--port", type=_port, default=8321, help="the workspace's port; 0 means any (default 8321)"
     )
     demo.add_argument(
-        "--scheduler-port", type=int, default=0, help="the scheduler's port; 0 means any (default 0)"
+        "--scheduler-port", type=_port, default=0, help="the scheduler's port; 0 means any (default 0)"
     )
     demo.add_argument("--data", type=Path, default=Path(".chatops-demo"), help="folder that keeps everything")
     demo.add_argument("--no-browser", action="store_true", help="do not open a browser")
@@ -60,9 +60,21 @@ def _parser() -> argparse.ArgumentParser:
     where.add_argument("--data", type=Path, help="the bot's data folder, or the folder of a demo")
     where.add_argument("--config", type=Path, help="the bot's configuration file")
     audit.add_argument("--json", action="store_true", help="one JSON object a line")
-    audit.add_argument("--last", type=int, default=100, help="how many rows (default 100)")
+    audit.add_argument("--last", type=_count, default=100, help="how many rows (default 100)")
     audit.set_defaults(run=_audit)
     return parser
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port; give a number from 0 to 65535.")
+    return int(text)
+
+
+def _count(text: str) -> int:
+    if not (text.isdecimal() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows; give 1 or more.")
+    return int(text)
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -101,7 +101,7 @@ class Config(_Section):
 class ModelEndpoint:
     base_url: str
     name: str
-    api_key: str
+    api_key: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,15 +129,9 @@ class Secrets:
 
 def load_config(path: Path) -> Config:
     """The file as a Config. Raises ConfigInvalid with file, line and what to do."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigInvalid(
-            f"{path}: cannot be read ({error.strerror}); name the file with --config."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise ConfigInvalid(f"{path}: is not UTF-8 text; save it as UTF-8.") from error
-    value, lines = _parse(path, text)
+    value, lines = _parse(path, _text(path))
+    if not isinstance(value, dict):
+        raise ConfigInvalid(f"{path}, line 1: the file must hold keys, such as `scheduler:`; it holds none.")
     try:
         config = Config.model_validate(value)
     except ValidationError as error:
@@ -152,10 +146,18 @@ def load_secrets(config: Config, env: Mapping[str, str]) -> Secrets:
     needed = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", *passwords.values()]
     base_url = env.get("OPENAI_BASE_URL") or (str(config.model.base_url) if config.model.base_url else "")
     model_name = env.get("OPENAI_MODEL") or config.model.name or ""
-    problems = [f"{name} is not set in the environment." for name in needed if not env.get(name)]
+    problems = [
+        f"{name} is not set in the environment; set it."
+        for name in dict.fromkeys(needed)
+        if not env.get(name)
+    ]
     if base_url and not model_name:
         problems.append(
             "A model endpoint is set but no model: set OPENAI_MODEL, or model.name in the config."
+        )
+    if model_name and not base_url:
+        problems.append(
+            f"The model {model_name} is named but no endpoint: set OPENAI_BASE_URL, or model.base_url in the config."
         )
     if base_url and not base_url.startswith(("http://", "https://")):
         problems.append("OPENAI_BASE_URL must begin with http:// or https://.")
@@ -172,16 +174,74 @@ def load_secrets(config: Config, env: Mapping[str, str]) -> Secrets:
 
 _Path = tuple[str, ...]
 
+MAX_BYTES = 256 * 1024
+"""A configuration of ten thousand people is smaller."""
+MAX_DEPTH = 16
+"""The deepest key that there is has depth 4; the parser of a file without bound would exhaust the stack."""
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ConfigInvalid(
+            f"{path}: cannot be read ({error.strerror}); name the file with --config."
+        ) from error
+    if len(data) > MAX_BYTES:
+        raise ConfigInvalid(
+            f"{path}: is larger than {MAX_BYTES // 1024} KiB; this is not a configuration file."
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigInvalid(f"{path}, line {line}: is not UTF-8 text; save it as UTF-8.") from error
+
 
 def _parse(path: Path, text: str) -> tuple[Any, dict[_Path, int]]:
     """The YAML value, and the line of every key in it."""
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        lines = dict(_lines(path, node, ())) if node is not None else {}
-        return (yaml.safe_load(text) or {}), lines
+        _refuse_what_config_never_needs(path, text)
+        loader = yaml.SafeLoader(text)
+        try:
+            node = loader.get_single_node()
+            lines = dict(_lines(path, node, ())) if node is not None else {}
+            return (loader.construct_document(node) if node is not None else None), lines
+        finally:
+            loader.dispose()
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigInvalid(f"{path}, line {line}: this is not valid YAML: {error.problem}.") from error
+        raise ConfigInvalid(
+            f"{path}, line {line}: this is not valid YAML: {error.problem}; correct it."
+        ) from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ConfigInvalid(
+            f"{path}, line {line}: holds a control character; write the line again."
+        ) from error
+    except ValueError as error:  # a date that does not exist, or a tag such as !!int on other text
+        raise ConfigInvalid(
+            f"{path}: a value is not what it looks like to YAML ({error}); put it in quotes."
+        ) from error
+
+
+def _refuse_what_config_never_needs(path: Path, text: str) -> None:
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise ConfigInvalid(
+                f"{path}, line {line}: anchors and aliases (& and *) are not supported; write the value out."
+            )
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH:
+            raise ConfigInvalid(
+                f"{path}, line {line}: is nested deeper than {MAX_DEPTH} levels; no key here is."
+            )
 
 
 def _lines(path: Path, node: yaml.Node, at: _Path) -> Iterator[tuple[_Path, int]]:
@@ -212,9 +272,11 @@ def _problems(path: Path, error: ValidationError, lines: Mapping[_Path, int]) ->
                 yield f"{path}, line {known}: {name} is not a known key; {hint}"
             case "missing":
                 yield f"{path}, line {known}: {name} is missing; add it."
+            case "model_type":
+                yield f"{path}, line {known}: {name}: it holds keys of its own; write them below it, indented."
             case _:
-                message = problem["msg"]
-                yield f"{path}, line {known}: {name}: {message[0].lower()}{message[1:]}."
+                message = problem["msg"].rstrip(".")
+                yield f"{path}, line {known}: {name}: {message[0].lower()}{message[1:]}; correct it."
 
 
 def _keys_at(at: _Path) -> list[str]:

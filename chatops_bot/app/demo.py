@@ -1,6 +1,7 @@
 """`chatops-bot demo`: scheduler, local workspace and bot, as three processes under one launcher.
 
 Each child holds one end of a pipe as its stdin; when the launcher dies, however it dies, the pipe ends and so do they.
+They share the launcher's lock on the data folder, so the folder is free only when the last of them is gone.
 A child that dies is started again at once, on its own port, so that a click after a crash finds a bot.
 """
 
@@ -21,15 +22,18 @@ from typing import IO, Any
 
 import yaml
 
-from chatops_bot.app.process import stop_event
+from chatops_bot.app.process import stop_event, unless
 from chatops_bot.domain.errors import ChatopsError
 
 READY_SECONDS = 30.0
-STOP_SECONDS = 1.5
-"""How long children get to end by themselves; the whole end stays under two seconds."""
+STOP_SECONDS = 0.9
+"""How long a child gets to end by itself. The bot goes first, so that it can still say in its threads that it was cut off;
+then the others; the whole end stays under two seconds."""
 RESTART_PAUSES = (0.0, 0.5, 2.0, 5.0)
 """Seconds before the first, second, ... restart in a row; a child that lives for a minute starts the row anew."""
 HEALTHY_AFTER = 60.0
+LOCK_SECONDS = 3.0
+"""How long a start waits for the children of a launcher that was killed just before; they end within two seconds."""
 
 
 class DemoFailed(ChatopsError):
@@ -48,10 +52,11 @@ class DemoOptions:
 class Child:
     """One supervised process that prints a JSON line when it is ready."""
 
-    def __init__(self, name: str, arguments: list[str], env: Mapping[str, str]) -> None:
+    def __init__(self, name: str, arguments: list[str], env: Mapping[str, str], lock: IO[str]) -> None:
         self.name = name
         self.arguments = arguments
         self.env = dict(env)
+        self.lock = lock
         self.process: asyncio.subprocess.Process | None = None
 
     @property
@@ -62,7 +67,7 @@ class Child:
         """Start it and wait for its ready line. Raises DemoFailed when it ends first or takes too long."""
         self.process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", *self.arguments,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=self.env,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=self.env, pass_fds=(self.lock.fileno(),),
         )  # fmt: skip
         if self.process.stdout is None:
             raise RuntimeError("the child was started without a pipe")
@@ -105,22 +110,32 @@ class Demo:
     async def run(self) -> int:
         """Start all three, tell what runs where, and keep them running until told to stop."""
         stop = stop_event()
-        lock = self._lock_data()
-        webhook_token = self._kept_secret("webhook-token")
+        for port, option in (
+            (self._options.port, "--port"),
+            (self._options.scheduler_port, "--scheduler-port"),
+        ):
+            _require_free(port, option)
+        try:
+            lock = await self._lock_data()
+            webhook_token = self._kept_secret("webhook-token")
+        except OSError as error:
+            raise DemoFailed(
+                f"{self._data} cannot be used as the demo's folder ({error.strerror}); choose another with --data."
+            ) from error
         bot_port = _free_port()
-        scheduler = self._scheduler(webhook_token, bot_port)
-        workspace = self._workspace()
+        scheduler = self._scheduler(webhook_token, bot_port, lock)
+        workspace = self._workspace(lock)
         children = [scheduler, workspace]
         keeping: list[asyncio.Task[None]] = []
         try:
             starting = asyncio.gather(scheduler.start(), workspace.start())
-            if not await _unless(stop, starting):
+            if not await unless(stop, starting):
                 return 0
             scheduler_ready, workspace_ready = starting.result()
-            bot = self._bot(scheduler_ready, workspace_ready, webhook_token, bot_port)
+            bot = self._bot(scheduler_ready, workspace_ready, webhook_token, bot_port, lock)
             children.append(bot)
             bot_start = asyncio.ensure_future(bot.start())
-            if not await _unless(stop, bot_start):
+            if not await unless(stop, bot_start):
                 return 0
             scheduler.arguments = _on_port(scheduler.arguments, scheduler_ready["url"])
             workspace.arguments = _on_port(workspace.arguments, workspace_ready["url"])
@@ -131,21 +146,27 @@ class Demo:
             for task in keeping:
                 task.cancel()
             await asyncio.gather(*keeping, return_exceptions=True)
-            await asyncio.gather(*(child.stop() for child in children))
+            for together in (children[2:], children[:2]):
+                await asyncio.gather(*(child.stop() for child in together))
             lock.close()
         return 0
 
-    def _lock_data(self) -> IO[str]:
+    async def _lock_data(self) -> IO[str]:
         self._data.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = (self._data / "demo.lock").open("w")
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            lock.close()
-            raise DemoFailed(
-                f"Another demo runs on {self._data}; stop it, or choose another folder with --data."
-            ) from error
-        return lock
+        deadline = asyncio.get_running_loop().time() + LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                if asyncio.get_running_loop().time() > deadline:
+                    lock.close()
+                    raise DemoFailed(
+                        f"Another demo runs on {self._data}; stop it, or choose another folder with --data."
+                    ) from error
+                await asyncio.sleep(0.05)
+            else:
+                return lock
 
     def _kept_secret(self, name: str) -> str:
         """A random secret of this demo, made at its first start and kept in its folder."""
@@ -155,22 +176,27 @@ class Demo:
             path.write_text(secrets.token_urlsafe(24))
         return path.read_text()
 
-    def _scheduler(self, webhook_token: str, bot_port: int) -> Child:
+    def _scheduler(self, webhook_token: str, bot_port: int, lock: IO[str]) -> Child:
         arguments = [
             "chatops_bot.scheduler", "--data", str(self._data / "scheduler"), "--port", str(self._options.scheduler_port),
             "--demo", "--failure-webhook", f"http://127.0.0.1:{bot_port}/hooks/scheduler", "--ready-json", "--exit-with-parent",
         ]  # fmt: skip
-        return Child("scheduler", arguments, _plain_env() | {"SCHEDULER_WEBHOOK_TOKEN": webhook_token})
+        return Child("scheduler", arguments, _plain_env() | {"SCHEDULER_WEBHOOK_TOKEN": webhook_token}, lock)
 
-    def _workspace(self) -> Child:
+    def _workspace(self, lock: IO[str]) -> Child:
         arguments = [
             "chatops_bot.simulators.slack", "--data", str(self._data / "workspace"), "--port", str(self._options.port),
             "--ready-json", "--exit-with-parent",
         ]  # fmt: skip
-        return Child("workspace", arguments, _plain_env())
+        return Child("workspace", arguments, _plain_env(), lock)
 
     def _bot(
-        self, scheduler: Mapping[str, Any], workspace: Mapping[str, Any], webhook_token: str, bot_port: int
+        self,
+        scheduler: Mapping[str, Any],
+        workspace: Mapping[str, Any],
+        webhook_token: str,
+        bot_port: int,
+        lock: IO[str],
     ) -> Child:
         """The bot, by the very configuration file and environment that production uses."""
         folder = self._data / "bot"
@@ -207,7 +233,7 @@ class Demo:
             **{name: os.environ[name] for name in _MODEL_VARIABLES if name in os.environ},
         }
         arguments = ["chatops_bot", "run", "--config", str(config_path), "--ready-json", "--exit-with-parent"]
-        return Child("bot", arguments, _plain_env() | env)
+        return Child("bot", arguments, _plain_env() | env, lock)
 
     def _tell(
         self,
@@ -267,19 +293,6 @@ async def _keep(child: Child) -> None:
             sys.stderr.write(f"chatops-bot demo: {error}\n")
 
 
-async def _unless(stop: asyncio.Event, work: "asyncio.Future[Any]") -> bool:
-    """Wait for `work`; False when told to stop first. Raises what `work` raises."""
-    stopped = asyncio.create_task(stop.wait())
-    await asyncio.wait({stopped, work}, return_when=asyncio.FIRST_COMPLETED)
-    stopped.cancel()
-    if not work.done():
-        work.cancel()
-        await asyncio.gather(work, return_exceptions=True)
-        return False
-    work.result()
-    return True
-
-
 def _on_port(arguments: list[str], url: str) -> list[str]:
     """The same command line with the port that was given out, so that a restart comes back at the same address."""
     at = arguments.index("--port") + 1
@@ -290,6 +303,18 @@ def _plain_env() -> dict[str, str]:
     """What a child needs of our environment: the paths of Python and the language, no secret of anybody's."""
     kept = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "PYTHONPATH", "VIRTUAL_ENV", "TMPDIR")
     return {name: os.environ[name] for name in kept if name in os.environ} | {"PYTHONUNBUFFERED": "1"}
+
+
+def _require_free(port: int, option: str) -> None:
+    """Raise DemoFailed when something listens on `port`, before any child is started."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise DemoFailed(
+                f"Port {port} cannot be used ({error.strerror}); choose another with {option}, or 0 for any."
+            ) from error
 
 
 def _free_port() -> int:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import threading
+from typing import Any
 
 
 def stop_event(*, with_parent: bool = False) -> asyncio.Event:
@@ -27,3 +28,16 @@ def _wait_for_end_of_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event)
         pass
     if not loop.is_closed():
         loop.call_soon_threadsafe(stop.set)
+
+
+async def unless(stop: asyncio.Event, work: asyncio.Future[Any]) -> bool:
+    """Wait for `work`; False, with `work` cancelled, when told to stop first. Raises what `work` raises."""
+    stopped = asyncio.create_task(stop.wait())
+    await asyncio.wait({stopped, work}, return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not work.done():
+        work.cancel()
+        await asyncio.gather(work, return_exceptions=True)
+        return False
+    work.result()
+    return True

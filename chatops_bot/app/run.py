@@ -1,15 +1,17 @@
 """`chatops-bot run`: the bot against Slack, or against anything that speaks Slack's API."""
 
+import asyncio
 import json
 import os
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from chatops_bot.app.bootstrap import open_bot
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import load_config, load_secrets
 from chatops_bot.app.logs import set_up_logs
-from chatops_bot.app.process import stop_event
+from chatops_bot.app.process import stop_event, unless
 from chatops_bot.domain.redaction import Redactor
 
 
@@ -19,7 +21,13 @@ async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
     secrets = load_secrets(config, os.environ)
     set_up_logs(Redactor(secrets.values()))
     stop = stop_event(with_parent=with_parent)
-    async with open_bot(config, secrets, clock=SystemClock(), ids=RandomIds()) as bot:
+    async with AsyncExitStack() as stack:
+        opening = asyncio.ensure_future(
+            stack.enter_async_context(open_bot(config, secrets, clock=SystemClock(), ids=RandomIds()))
+        )
+        if not await unless(stop, opening):
+            return 0
+        bot = opening.result()
         if ready_json:
             ready = {
                 "ready": "bot",

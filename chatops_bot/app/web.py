@@ -1,5 +1,6 @@
 """The bot's own small web server: health, and the hook that the scheduler calls when a run failed for good."""
 
+import asyncio
 import hmac
 import logging
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from chatops_bot.sessions.alerts import Alerts
 _log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 64 * 1024
+POST_SECONDS = 4.0
+"""How long an alert is tried before its sender is told to deliver it again; shorter than the scheduler waits for us."""
 
 
 class FailureHook(BaseModel):
@@ -54,22 +57,23 @@ def web_app(*, alerts: Alerts | None, webhook_token: str, connected: Callable[[]
         except ValidationError as error:
             fields = ", ".join(sorted({".".join(map(str, e["loc"])) or "body" for e in error.errors()}))
             return _refusal(400, f"This is not a failure alert; missing or wrong: {fields}.")
+        alert = TaskFailed(
+            task_id=hook.task_id,
+            task_name=hook.task_name or f"#{hook.task_id}",
+            instance_id=hook.instance_id,
+            schedule_instance_id=hook.schedule_instance_id,
+            retry_count=hook.retry_count,
+            max_retry=hook.max_retry,
+            error_code=hook.error_code,
+            error_message=hook.error_message,
+            at=hook.timestamp,
+        )
         try:
-            await alerts.raise_failure(
-                TaskFailed(
-                    task_id=hook.task_id,
-                    task_name=hook.task_name or f"#{hook.task_id}",
-                    instance_id=hook.instance_id,
-                    schedule_instance_id=hook.schedule_instance_id,
-                    retry_count=hook.retry_count,
-                    max_retry=hook.max_retry,
-                    error_code=hook.error_code,
-                    error_message=hook.error_message,
-                    at=hook.timestamp,
-                )
-            )
-        except PlatformError as error:
-            _log.warning("the alert of %s could not be posted: %s", hook.schedule_instance_id, error)
+            async with asyncio.timeout(POST_SECONDS):
+                await alerts.raise_failure(alert)
+        except (PlatformError, TimeoutError) as error:
+            reason = str(error) or f"no answer within {POST_SECONDS:g} s"
+            _log.warning("the alert of %s could not be posted: %s", alert.schedule_instance_id, reason)
             return _refusal(
                 503, "The chat platform does not take messages right now; deliver the alert again."
             )

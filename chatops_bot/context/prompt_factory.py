@@ -30,7 +30,7 @@ class ToolBrief:
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """What is true for this turn only. `now` must carry a zone."""
+    """What is true for this turn only. `now` must carry a zone. `asker_name` is text from outside, so it comes fenced."""
 
     session_id: str
     asker_name: str
@@ -165,16 +165,10 @@ def _context(agent: AgentConfig, context: TurnContext) -> str:
     if agent.lang == "zh":
         weekday = "一二三四五六日"[now.weekday()]
         when = f"{now.year}年{now.month}月{now.day}日 {now:%H:%M} 星期{weekday} ({zone})"
-        labels = ("当前时间", "提问人", "频道", "会话")
+        labels = ("当前时间", "提问人角色", "频道", "会话")
     else:
         when = f"{now:%Y-%m-%d %H:%M %A} ({zone})"
-        labels = ("Current time", "Asked by", "Channel", "Session")
-    values = (
-        when,
-        f"{inline(context.asker_name, 80)} ({context.asker_role})",
-        inline(context.channel, 80),
-        inline(context.session_id, 120),
-    )
-    return "\n".join(
-        ["[CONTEXT]", *(f"{label}: {value}" for label, value in zip(labels, values, strict=True))]
-    )
+        labels = ("Current time", "Role of the asker", "Channel", "Session")
+    values = (when, context.asker_role, inline(context.channel, 80), inline(context.session_id, 120))
+    lines = (f"{label}: {value}" for label, value in zip(labels, values, strict=True))
+    return "\n".join(["[CONTEXT]", *lines, context.asker_name])

@@ -67,7 +67,7 @@ class ModelBlocked(ModelError):
 
 
 class ToolError(ChatopsError):
-    """A call that did not work. `phrase` is for people, `str(error)` for the model."""
+    """A call that did not work. `phrase` is for people, and for the model in the asker's language."""
 
     def __init__(self, phrase: Phrase) -> None:
         super().__init__(phrase.en)

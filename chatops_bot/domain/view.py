@@ -32,7 +32,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One plain sentence that must not be overlooked, such as "stopped" or "no language model is connected"."""
+    """One plain sentence about the message. `info` is said in passing; the other tones must not be overlooked."""
 
     text: str
     tone: Tone = "info"
@@ -40,8 +40,11 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
+    """`is_code` marks a value whose every letter counts, such as a command or a schedule."""
+
     label: str
     value: str
+    is_code: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,13 @@
 """Cards: a proposal with everything that an approver decides about, later with what came of it; and a task that failed.
 
-A proposal's card is a function of the stored proposal, so that drawing it again after a restart gives the same card. What the
-digest covers stands on it whole: tool, arguments, target, the facts it rests on, requester, conversation, expiry. All of
-it is plain text, with every character that people can't see shown as an escape.
+A proposal's card is a function of the stored proposal, so that drawing it again after a restart gives the same card. It
+reads from the top: what came of it, what changes on what for whom, what will be executed, the buttons. What the digest
+covers stands on it whole (tool, arguments, target, the facts it rests on, requester, conversation, expiry), most of it in
+one quiet block at the end. All of it is plain text, with every character that people can't see shown as an escape.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Any
@@ -15,7 +16,7 @@ from chatops_bot.domain.alert import TaskFailed
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Risk
 from chatops_bot.domain.proposal import Proposal, ProposalState
-from chatops_bot.domain.tool import Change
+from chatops_bot.domain.tool import Change, Plan
 from chatops_bot.domain.view import (
     Block,
     Button,
@@ -54,6 +55,9 @@ _SENTENCES: dict[ProposalState, tuple[Phrase, Tone]] = {
     ProposalState.EXPIRED: (notices.EXPIRED, "info"),
 }
 
+_TOLD_BY_SENTENCE = frozenset({ProposalState.APPLIED, ProposalState.REJECTED})
+"""States whose sentence says all that a result of one line would: what was done, or that nothing was."""
+
 
 def proposal_card(
     proposal: Proposal, *, approver_configured: bool = True, approver_mentions: tuple[str, ...] = ()
@@ -64,79 +68,144 @@ def proposal_card(
     """
     language: Language = "zh" if proposal.language == "zh" else "en"
     state = proposal.state
-    heading = _heading(proposal, state, language)
+    heading = _heading(proposal, language)
     blocks: list[Block] = [Heading(heading)]
     if state is not ProposalState.PENDING:
-        blocks.extend(_decision(proposal, state, language))
-    blocks.extend(_action(proposal, language))
+        blocks.extend(_outcome(proposal, language))
+    blocks.append(Facts((*_decision(proposal, language), *_glance(proposal, language))))
+    blocks.extend(_long_parts(proposal.plan, language))
     if state is ProposalState.PENDING:
         blocks.extend(_controls(proposal, language, approver_configured, approver_mentions))
-    footer = notices.FINGERPRINT.filled(id=exact(proposal.id), digest=exact(proposal.digest[:DIGEST_CHARS]))
-    blocks.append(Lines((footer.said_in(language),)))
+    blocks.append(_record(proposal, language))
     return View(tuple(blocks), inert(heading))
 
 
 def moment_text(moment: datetime) -> str:
-    """A moment to the second (finer only where it has a fraction) with its offset: `2026-11-29 14:02:00 UTC`."""
-    fraction = f".{moment.microsecond:06d}" if moment.microsecond else ""
-    offset = moment.isoformat()[26 if fraction else 19 :]
-    return f"{moment:%Y-%m-%d %H:%M:%S}{fraction} UTC{'' if offset == '+00:00' else offset}"
+    """A moment to the second with its offset: `2026-11-29 14:02:00 UTC`, `2026-11-29 22:02:00 UTC+08:00`."""
+    return f"{moment:%Y-%m-%d %H:%M:%S} {_zone(moment)}"
 
 
-def _heading(proposal: Proposal, state: ProposalState, language: Language) -> str:
-    phrase = notices.CARD_HEADINGS_DECIDED.get(state, notices.CARD_HEADING)
-    named = phrase.filled(tool=exact(proposal.tool), target=exact(proposal.plan.target))
+def _zone(moment: datetime) -> str:
+    offset = moment.isoformat(timespec="seconds")[19:]
+    return f"UTC{'' if offset == '+00:00' else offset}"
+
+
+def _clock(moment: datetime, since: datetime) -> str:
+    """The time to the minute; with the date where that is another one than `since`."""
+    same_day = moment.date() == since.astimezone(moment.tzinfo).date()
+    return f"{moment:{'%H:%M' if same_day else '%Y-%m-%d %H:%M'}} {_zone(moment)}"
+
+
+def _heading(proposal: Proposal, language: Language) -> str:
+    phrase = notices.CARD_HEADINGS[proposal.state.value]
+    named = phrase.filled(summary=exact(proposal.plan.summary.said_in(language)))
     return clip(named.said_in(language), HEADING_CHARS)
 
 
-def _action(proposal: Proposal, language: Language) -> list[Block]:
-    """What would run, on what, for whom, until when, resting on what: the same in every state."""
+def _glance(proposal: Proposal, language: Language) -> Iterator[Fact]:
+    """What changes, on what, for whom, how risky, until when. Once decided, a short reminder of it."""
     plan = proposal.plan
-    facts = [
-        (notices.WHAT, exact(plan.summary.said_in(language))),
-        (notices.TOOL, f"{exact(proposal.tool)} ({notices.EFFECTS[proposal.effect].said_in(language)})"),
-        (notices.TARGET, exact(plan.target)),
-        (notices.ASKED_BY, f"{exact(proposal.requester_name)} ({exact(proposal.requester_id)})"),
-        (notices.RISK, notices.RISKS[proposal.risk].said_in(language)),
-        (notices.EXPIRES, _expiry(proposal, language)),
-        (notices.SESSION, exact(str(proposal.session))),
+    is_pending = proposal.state is ProposalState.PENDING
+    is_new = all(change.before is None for change in plan.changes)
+    summary = exact(plan.summary.said_in(language))
+    if not _heading(proposal, language).endswith(summary):
+        yield Fact(notices.WHAT.said_in(language), summary)
+    details = _short_details(plan, language) if is_pending else ()
+    changes = [
+        Fact(_field(change, language), _before_after(change, language, is_new=is_new))
+        for change in plan.changes
+        if not _is_long(change.before, change.after)
     ]
-    blocks: list[Block] = [Facts(tuple(Fact(label.said_in(language), value) for label, value in facts))]
-    blocks.extend(_changes(plan.changes, language))
-    blocks.extend(Code(exact_block(text), exact(label.said_in(language))) for label, text in plan.details)
-    blocks.append(Code(_json(proposal.arguments), notices.ARGUMENTS.said_in(language)))
-    if plan.preconditions:
-        blocks.append(Code(_json(plan.preconditions), notices.PRECONDITIONS.said_in(language)))
-    return blocks
+    # Of a new thing, what it executes matters more than its settings.
+    yield from (*details, *changes) if is_new else (*changes, *details)
+    yield Fact(notices.TARGET.said_in(language), exact(plan.target))
+    yield Fact(notices.ASKED_BY.said_in(language), exact(proposal.requester_name))
+    if is_pending:
+        yield Fact(notices.RISK.said_in(language), notices.RISKS[proposal.risk].said_in(language))
+        yield Fact(notices.EXPIRES.said_in(language), _expiry(proposal, language))
+
+
+def _short_details(plan: Plan, language: Language) -> Iterator[Fact]:
+    for label, text in plan.details:
+        if not _is_long(text):
+            yield Fact(exact(label.said_in(language)), exact(text), is_code=True)
 
 
 def _expiry(proposal: Proposal, language: Language) -> str:
     """Counted from the request, not from now: a card is not drawn anew every minute, and a stale countdown misleads."""
     minutes = round((proposal.expires_at - proposal.created_at).total_seconds() / 60)
-    return notices.EXPIRES_AT.filled(time=moment_text(proposal.expires_at), minutes=minutes).said_in(language)
+    time = _clock(proposal.expires_at, proposal.created_at)
+    return notices.EXPIRES_AT.filled(time=time, minutes=minutes).said_in(language)
 
 
-def _changes(changes: tuple[Change, ...], language: Language) -> list[Block]:
-    """Short changes as facts (before → after), in order; one with long or many lines as a diff of its own."""
-    blocks: list[Block] = []
-    facts: list[Fact] = []
-    for change in changes:
-        before, after = change.before, change.after
-        label = notices.CHANGE.filled(field=exact(change.field)).said_in(language)
-        if any(value is not None and ("\n" in value or len(value) > FACT_CHARS) for value in (before, after)):
-            if facts:
-                blocks.append(Facts(tuple(facts)))
-                facts = []
-            blocks.append(Code(_diff(before, after), label))
-        else:
-            facts.append(Fact(label, f"{_side(before, language)} → {_side(after, language)}"))
-    if facts:
-        blocks.append(Facts(tuple(facts)))
-    return blocks
+def _long_parts(plan: Plan, language: Language) -> Iterator[Block]:
+    """Changes and details that are easier to read as blocks: a diff each, a text each."""
+    for change in plan.changes:
+        if _is_long(change.before, change.after):
+            yield Code(_diff(change.before, change.after), _field(change, language))
+    for label, text in plan.details:
+        if _is_long(text):
+            yield Code(exact_block(text), exact(label.said_in(language)))
 
 
-def _side(value: str | None, language: Language) -> str:
-    return notices.NOTHING.said_in(language) if value is None else exact(value)
+def _is_long(*texts: str | None) -> bool:
+    return any(text is not None and ("\n" in text or len(text) > FACT_CHARS) for text in texts)
+
+
+def _field(change: Change, language: Language) -> str:
+    known = notices.FIELDS.get(change.field)
+    return known.said_in(language) if known else exact(change.field.replace("_", " "))
+
+
+def _before_after(change: Change, language: Language, *, is_new: bool) -> str:
+    """Of a new thing there is no before to show."""
+    before, after = (
+        notices.NOTHING.said_in(language) if side is None else exact(side)
+        for side in (change.before, change.after)
+    )
+    return after if is_new else f"{before} → {after}"
+
+
+def _record(proposal: Proposal, language: Language) -> Code:
+    """All that the digest covers and nothing at a glance shows to the letter, one line each, for whoever checks."""
+    plan = proposal.plan
+    lines = [
+        (notices.TOOL, f"{exact(proposal.tool)} ({notices.EFFECTS[proposal.effect].said_in(language)})"),
+        (notices.ARGUMENTS, _json(proposal.arguments, plan.details, language)),
+    ]
+    if plan.preconditions:
+        lines.append((notices.PRECONDITIONS, _json(plan.preconditions, plan.details, language)))
+    lines += [
+        (notices.REQUESTER, exact(proposal.requester_id)),
+        (notices.SESSION, exact(str(proposal.session))),
+        (notices.EXPIRY, proposal.expires_at.isoformat()),
+    ]
+    if proposal.decided_by_id:
+        lines.append((notices.DECIDER, exact(proposal.decided_by_id)))
+    lines.append((notices.PROPOSAL, f"{exact(proposal.id)}, {exact(proposal.digest[:DIGEST_CHARS])}"))
+    said = [f"{label.said_in(language)}: {value}" for label, value in lines]
+    if proposal.state is not ProposalState.PENDING:
+        said += [f"{fact.label}: {fact.value}" for fact in _short_details(plan, language)]
+    return Code("\n".join(said), notices.RECORD.said_in(language))
+
+
+def _json(value: Mapping[str, Any], details: Sequence[tuple[Phrase, str]], language: Language) -> str:
+    """One line of JSON. A long text that stands above, letter by letter, is named by its label instead of said again.
+
+    The brackets around the label tell it from any value: `exact` escapes them in values.
+    """
+    above = {text: label for label, text in details if _is_long(text)}
+    members = []
+    for key in sorted(value):
+        item = value[key]
+        label = above.get(item) if isinstance(item, str) else None
+        said = exact(_dumped(item)) if label is None else f"⟨↑ {exact(label.said_in(language))}⟩"
+        members.append(f"{exact(_dumped(key))}: {said}")
+    return f"{{{', '.join(members)}}}"
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def _diff(before: str | None, after: str | None) -> str:
@@ -150,10 +219,6 @@ def _diff(before: str | None, after: str | None) -> str:
             lines.extend(f"- {line}" for line in old[i:j])
             lines.extend(f"+ {line}" for line in new[k:m])
     return "\n".join(lines)
-
-
-def _json(value: Mapping[str, Any]) -> str:
-    return exact_block(json.dumps(dict(value), indent=2, sort_keys=True, ensure_ascii=False))
 
 
 def _controls(
@@ -175,9 +240,7 @@ def _controls(
 
 
 def _confirm(proposal: Proposal, language: Language) -> Confirm:
-    text = notices.CONFIRM_TEXT.filled(
-        tool=clip(exact(proposal.tool), 60), target=clip(exact(proposal.plan.target), 120)
-    )
+    text = notices.CONFIRM_TEXT.filled(summary=clip(exact(proposal.plan.summary.said_in(language)), 180))
     return Confirm(
         title=notices.CONFIRM_TITLE.said_in(language),
         text=clip(text.said_in(language), CONFIRM_CHARS),
@@ -186,52 +249,53 @@ def _confirm(proposal: Proposal, language: Language) -> Confirm:
     )
 
 
-def _decision(proposal: Proposal, state: ProposalState, language: Language) -> list[Block]:
-    """Who decided, when, and what came of it."""
+def _outcome(proposal: Proposal, language: Language) -> Iterator[Block]:
+    """What came of it. A result of one line stands alone where all went well."""
+    state, result = proposal.state, proposal.outcome_text
     phrase, tone = _SENTENCES[state]
-    sentence = phrase.filled(target=exact(proposal.plan.target), time=moment_text(proposal.expires_at))
-    facts = []
-    if proposal.decided_by_id and proposal.decided_at is not None:
-        decided_by = notices.DECIDED_BY.filled(
-            name=exact(proposal.decided_by_name),
-            id=exact(proposal.decided_by_id),
-            role=exact(proposal.decided_by_role),
-            time=moment_text(proposal.decided_at),
-        )
-        facts.append(Fact(notices.DECIDED.said_in(language), decided_by.said_in(language)))
-    if proposal.finished_at is not None:
-        facts.append(Fact(notices.FINISHED.said_in(language), moment_text(proposal.finished_at)))
-    blocks: list[Block] = [Notice(sentence.said_in(language), tone)]
-    if proposal.outcome_text:
-        result = notices.RESULT.said_in(language)
-        if "\n" in proposal.outcome_text or len(proposal.outcome_text) > FACT_CHARS:
-            blocks.append(Code(exact_block(proposal.outcome_text), result))
-        else:
-            facts.append(Fact(result, exact(proposal.outcome_text)))
-    if facts:
-        blocks.append(Facts(tuple(facts)))
+    time = _clock(proposal.expires_at, proposal.created_at)
+    sentence = phrase.filled(target=exact(proposal.plan.target), time=time).said_in(language)
+    is_told = bool(result) and not _is_long(result)
+    yield Notice(exact(result) if is_told and state is ProposalState.APPLIED else sentence, tone)
+    if _is_long(result):
+        yield Code(exact_block(result), notices.RESULT.said_in(language))
+    elif is_told and state not in _TOLD_BY_SENTENCE:
+        yield Facts((Fact(notices.RESULT.said_in(language), exact(result)),))
     if state is ProposalState.DRIFTED and proposal.outcome:
-        blocks.append(Code(_json(proposal.outcome), notices.DRIFT_FOUND.said_in(language)))
-    return blocks
+        yield Code(_json(proposal.outcome, (), language), notices.DRIFT_FOUND.said_in(language))
+
+
+def _decision(proposal: Proposal, language: Language) -> Iterator[Fact]:
+    if proposal.decided_by_id and proposal.decided_at is not None:
+        rejected = proposal.state is ProposalState.REJECTED
+        label = notices.REJECTED_BY if rejected else notices.APPROVED_BY
+        decided = notices.DECIDED.filled(
+            name=exact(proposal.decided_by_name),
+            role=exact(proposal.decided_by_role),
+            time=_clock(proposal.decided_at, proposal.created_at),
+        )
+        yield Fact(label.said_in(language), decided.said_in(language))
 
 
 def alert_card(failure: TaskFailed, language: Language, followups: Sequence[tuple[str, str]] = ()) -> View:
     """The card of a run that failed for good. `followups` are (question, opaque value of its button), in order."""
-    attempt = notices.ALERT_ATTEMPT_OF.filled(attempt=failure.retry_count + 1, limit=failure.max_retry + 1)
     task = exact(failure.task_name)
+    run = notices.ALERT_ATTEMPT_OF.filled(
+        run=f"#{failure.instance_id}", attempt=failure.retry_count + 1, limit=failure.max_retry + 1
+    )
     facts = [
-        (notices.ALERT_TASK, f"{task} (#{failure.task_id})"),
-        (notices.ALERT_RUN, f"#{failure.instance_id} ({exact(failure.schedule_instance_id)})"),
-        (notices.ALERT_CODE, exact(failure.error_code)),
-        (notices.ALERT_ATTEMPT, attempt.said_in(language)),
-        (notices.ALERT_TIME, moment_text(failure.at)),
+        Fact(notices.ALERT_CODE.said_in(language), exact(failure.error_code), is_code=True),
+        Fact(notices.ALERT_TASK.said_in(language), f"{task} (#{failure.task_id})"),
+        Fact(notices.ALERT_RUN.said_in(language), run.said_in(language)),
+        Fact(notices.ALERT_TIME.said_in(language), moment_text(failure.at)),
     ]
     heading = notices.ALERT_HEADING.filled(task=task).said_in(language)
     fallback = notices.ALERT_FALLBACK.filled(task=task, code=exact(failure.error_code)).said_in(language)
     blocks: list[Block] = [
         Heading(clip(heading, HEADING_CHARS)),
-        Facts(tuple(Fact(label.said_in(language), value) for label, value in facts)),
-        Code(exact_block(failure.error_message), notices.ALERT_MESSAGE.said_in(language)),
+        Facts(tuple(facts)),
+        Code(exact_block(failure.error_message)),
+        *followup_buttons(followups),
+        Lines((exact(failure.schedule_instance_id),)),
     ]
-    blocks.extend(followup_buttons(followups))
     return View(tuple(blocks), clip(inert(fallback), HEADING_CHARS))

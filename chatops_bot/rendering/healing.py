@@ -7,10 +7,11 @@ A marker that has nothing behind it yet is held back.
 
 import re
 
-from chatops_bot.rendering.markdown import CODE_SPAN, open_fence, regions
+from chatops_bot.rendering.markdown import CODE_SPAN, PARAGRAPH_END, open_fence, regions
 
 _INLINE = re.compile(rf"\\.|{CODE_SPAN}|(?P<open_ticks>`+)|(?P<stars>\*{{2,}})", re.DOTALL)
-_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_LONE_MARKER = re.compile(r"\n[ \t]*(?:[-=+]+|\d+[.)])[ \t]*\Z")
+"""The beginning of a list item, or what would for a moment make a heading of the line above."""
 
 
 def heal(text: str) -> str:
@@ -28,6 +29,8 @@ def heal(text: str) -> str:
 
 
 def _heal_inline(text: str) -> str:
+    if lone := _LONE_MARKER.search(text):
+        text = text[: lone.start()]
     start = _last_paragraph(text)
     bold_at, bold = -1, ""
     for match in _INLINE.finditer(text, start):
@@ -55,5 +58,5 @@ def _last_paragraph(text: str) -> int:
     *_, (is_code, last) = list(regions(text)) or [(False, "")]
     if is_code:
         return len(text)
-    breaks = [match.end() for match in _BLANK_LINE.finditer(last)]
+    breaks = [match.end() for match in PARAGRAPH_END.finditer(last)]
     return len(text) - len(last) + (breaks[-1] if breaks else 0)

@@ -13,8 +13,14 @@ _OPENER = re.compile(
 )
 _LANGUAGE = re.compile(r"[^\s`]{0,32}")
 
-CODE_SPAN = r"(?P<ticks>`++)(?:[^`\n]++|\n(?![ \t]*\n)|(?!(?P=ticks)(?!`))`++)*+(?P=ticks)(?!`)"
-"""Pattern of a whole code span: a run of backticks up to the next run of the same length in the same paragraph."""
+_NEXT_BLOCK = r"[ \t]*(?:\n|[>\-*+#<=]|\d{1,9}[.)])"
+PARAGRAPH_END = re.compile(rf"\n(?={_NEXT_BLOCK})")
+"""A line end behind which another block may begin; it is read so even where Markdown is undecided."""
+CODE_SPAN = rf"(?P<ticks>`++)(?:[^`\n]++|\n(?!{_NEXT_BLOCK})|(?!(?P=ticks)(?!`))`++)*+(?P=ticks)(?!`)"
+"""Pattern of a whole code span: a run of backticks up to the next run of the same length in the same paragraph.
+
+A line that may begin another block ends the paragraph, so that what only looks like code is treated as prose.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from chatops_bot.domain.view import Notice, View
 def whisper_view(phrase: Phrase, language: Language) -> View:
     """One sentence as a message of its own, such as the reason why a click was not taken."""
     text = phrase.said_in(language)
-    return View((Notice(text),), text)
+    return View((Notice(text, "warning"),), text)
 
 
 # A turn that runs, and how it ended
@@ -34,11 +34,13 @@ NO_ANSWER = Phrase(
 
 # Tool lines
 CALL_RUNNING = Phrase("{label}…", "{label}…")
-CALL_OK = Phrase("{label}：{summary}，{duration}", "{label}: {summary}, {duration}")
-CALL_ERROR = Phrase("✗ {label}：{summary}，{duration}", "✗ {label}: {summary}, {duration}")
-CALL_WAITS = Phrase("⏸ {label}：{summary}", "⏸ {label}: {summary}")
-CALL_NOT_RUN = Phrase("– {label}：{summary}", "– {label}: {summary}")
-CALL_UNFINISHED = Phrase("– {label}：没有完成", "– {label}: not finished")
+CALL_OK = Phrase("{label} → {summary}，{duration}", "{label} → {summary}, {duration}")
+CALL_AGAIN = Phrase("{summary}，{duration}", "{summary}, {duration}")
+CALL_SEPARATOR = Phrase("；", "; ")
+CALL_ERROR = Phrase("✗ {label} → {summary}，{duration}", "✗ {label} → {summary}, {duration}")
+CALL_WAITS = Phrase("⏸ {label} → {summary}", "⏸ {label} → {summary}")
+CALL_NOT_RUN = Phrase("– {label} → {summary}", "– {label} → {summary}")
+CALL_UNFINISHED = Phrase("– {label} → 没有完成", "– {label} → not finished")
 MORE_LINES = Phrase("另有 {count} 项", "+{count} more")
 MILLISECONDS = Phrase("{value} 毫秒", "{value} ms")
 SECONDS = Phrase("{value} 秒", "{value} s")
@@ -50,34 +52,55 @@ REJECT = Phrase("拒绝", "Reject")
 CANCEL = Phrase("返回", "Go back")
 
 # Proposal cards
-CARD_HEADING = Phrase("待批准：{tool} → {target}", "Approval needed: {tool} → {target}")
-CARD_HEADINGS_DECIDED = {
-    "approved": Phrase("已批准：{tool} → {target}", "Approved: {tool} → {target}"),
-    "claimed": Phrase("执行中：{tool} → {target}", "Running: {tool} → {target}"),
-    "applied": Phrase("已执行：{tool} → {target}", "Done: {tool} → {target}"),
-    "failed": Phrase("执行失败：{tool} → {target}", "Failed: {tool} → {target}"),
-    "outcome_unknown": Phrase("结果未知：{tool} → {target}", "Outcome unknown: {tool} → {target}"),
-    "drifted": Phrase("未执行（情况已变）：{tool} → {target}", "Not run, things changed: {tool} → {target}"),
-    "rejected": Phrase("已拒绝：{tool} → {target}", "Rejected: {tool} → {target}"),
-    "expired": Phrase("已过期：{tool} → {target}", "Expired: {tool} → {target}"),
+CARD_HEADINGS = {
+    "pending": Phrase("待批准：{summary}", "Approval needed: {summary}"),
+    "approved": Phrase("已批准：{summary}", "Approved: {summary}"),
+    "claimed": Phrase("执行中：{summary}", "Running: {summary}"),
+    "applied": Phrase("已执行：{summary}", "Done: {summary}"),
+    "failed": Phrase("执行失败：{summary}", "Failed: {summary}"),
+    "outcome_unknown": Phrase("结果未知：{summary}", "Outcome unknown: {summary}"),
+    "drifted": Phrase("未执行（情况已变）：{summary}", "Not run, things changed: {summary}"),
+    "rejected": Phrase("已拒绝：{summary}", "Rejected: {summary}"),
+    "expired": Phrase("已过期：{summary}", "Expired: {summary}"),
 }
 WHAT = Phrase("内容", "What")
-TOOL = Phrase("工具", "Tool")
 TARGET = Phrase("对象", "On")
 ASKED_BY = Phrase("发起人", "Asked by")
-SESSION = Phrase("会话", "Conversation")
 RISK = Phrase("风险", "Risk")
 EXPIRES = Phrase("有效期至", "Expires")
-EXPIRES_AT = Phrase("{time}（自提出起 {minutes} 分钟）", "{time} ({minutes} minutes after it was asked for)")
-DECIDED = Phrase("决定", "Decided")
-DECIDED_BY = Phrase("{name}（{id}，{role}），{time}", "{name} ({id}, {role}), {time}")
-FINISHED = Phrase("完成于", "Finished")
+EXPIRES_AT = Phrase("{time}（提出后 {minutes} 分钟）", "{time} ({minutes} min after it was asked for)")
+APPROVED_BY = Phrase("批准人", "Approved by")
+REJECTED_BY = Phrase("拒绝人", "Rejected by")
+DECIDED = Phrase("{name}（{role}），{time}", "{name} ({role}), {time}")
 RESULT = Phrase("结果", "Result")
-ARGUMENTS = Phrase("参数", "Arguments")
-PRECONDITIONS = Phrase("依据（执行前会重新核对）", "Based on (checked again before it runs)")
-CHANGE = Phrase("变更：{field}", "Change: {field}")
-NOTHING = Phrase("⟨无⟩", "⟨nothing⟩")
+NOTHING = Phrase("无", "none")
 DRIFT_FOUND = Phrase("再次核对时发现", "Found when checking again")
+FIELDS = {
+    "status": Phrase("状态", "Status"),
+    "next_run": Phrase("下次运行", "Next run"),
+    "run": Phrase("运行", "Run"),
+    "new_runs": Phrase("新增运行", "New runs"),
+    "task": Phrase("任务", "Task"),
+    "name": Phrase("名称", "Name"),
+    "type": Phrase("类型", "Type"),
+    "cron_expr": Phrase("调度", "Schedule"),
+    "image": Phrase("镜像", "Image"),
+    "timeout_seconds": Phrase("超时（秒）", "Timeout (s)"),
+    "max_retry": Phrase("最多重试", "Retries at most"),
+    "retry_policy": Phrase("重试方式", "Retry policy"),
+}
+"""Fields of tasks as people call them; any other field shows its own name."""
+
+# The quiet end of a card
+RECORD = Phrase("确切的操作", "The exact action")
+TOOL = Phrase("工具", "tool")
+ARGUMENTS = Phrase("参数", "arguments")
+PRECONDITIONS = Phrase("执行前重新核对", "checked again before it runs")
+REQUESTER = Phrase("发起人", "asked by")
+SESSION = Phrase("会话", "conversation")
+EXPIRY = Phrase("有效期至", "expires")
+DECIDER = Phrase("决定人", "decided by")
+PROPOSAL = Phrase("编号、摘要", "id, digest")
 RISKS = {
     "low": Phrase("低", "low"),
     "medium": Phrase("中", "medium"),
@@ -99,11 +122,10 @@ NO_APPROVER = Phrase(
 TYPE_TO_DECIDE = Phrase(
     "也可以输入：approve {code}　或　reject {code}", "Or type: approve {code}  or  reject {code}"
 )
-FINGERPRINT = Phrase("编号 {id} · 摘要 {digest}", "{id} · digest {digest}")
 CONFIRM_TITLE = Phrase("确认高风险变更", "Confirm a high-risk change")
 CONFIRM_TEXT = Phrase(
-    "{tool} → {target}\n批准后立即执行，可能无法撤销。",
-    "{tool} → {target}\nIt runs at once and may be impossible to take back.",
+    "{summary}。\n批准后立即生效，可能无法撤销。",
+    "{summary}.\nIt takes effect at once and may be impossible to take back.",
 )
 
 # What a decided card says
@@ -129,7 +151,7 @@ ALERT_FALLBACK = Phrase("任务 {task} 失败：{code}", "Task {task} failed: {c
 ALERT_TASK = Phrase("任务", "Task")
 ALERT_RUN = Phrase("运行", "Run")
 ALERT_CODE = Phrase("错误码", "Error code")
-ALERT_ATTEMPT = Phrase("尝试", "Attempt")
-ALERT_ATTEMPT_OF = Phrase("第 {attempt} 次，共 {limit} 次", "{attempt} of {limit}")
+ALERT_ATTEMPT_OF = Phrase(
+    "{run}（第 {attempt} 次尝试，共 {limit} 次）", "{run} (attempt {attempt} of {limit})"
+)
 ALERT_TIME = Phrase("时间", "Time")
-ALERT_MESSAGE = Phrase("错误信息", "Error message")

@@ -22,6 +22,8 @@ _PATTERNS: dict[ToolStatus, Phrase] = {
 
 
 _NO_SUMMARY = Phrase("", "")
+_UNDER_WAY = "正在"
+"""How Chinese labels begin while a call runs ("is just ..."); a call that has ended is not told so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,20 +44,43 @@ def tool_lines(
 
     `is_over` says that the turn has ended, so that a call without an end never got one. `redact` is applied to each line.
     """
-    newest = calls if len(calls) <= MAX_LINES else calls[-(MAX_LINES - 1) :]
-    lines = [clip(one_line(redact(_line(call, language, is_over))), LINE_CHARS) for call in newest]
-    if hidden := len(calls) - len(newest):
+    groups = _groups(calls)
+    newest = groups if len(groups) <= MAX_LINES else groups[-(MAX_LINES - 1) :]
+    lines = [clip(one_line(redact(_line(group, language, is_over))), LINE_CHARS) for group in newest]
+    if hidden := len(calls) - sum(map(len, newest)):
         lines.insert(0, notices.MORE_LINES.filled(count=hidden).said_in(language))
     return tuple(lines)
 
 
-def _line(call: Call, language: Language, is_over: bool) -> str:
-    if call.status is not None:
-        pattern = _PATTERNS[call.status]
+def _groups(calls: Sequence[Call]) -> list[list[Call]]:
+    """Calls in a row that did the same and went well share a line."""
+    groups: list[list[Call]] = []
+    for call in calls:
+        before = groups[-1][-1] if groups else None
+        if before and before.label == call.label and before.status == call.status == "ok":
+            groups[-1].append(call)
+        else:
+            groups.append([call])
+    return groups
+
+
+def _line(group: Sequence[Call], language: Language, is_over: bool) -> str:
+    first, *more = group
+    if first.status is not None:
+        pattern = _PATTERNS[first.status]
     else:
         pattern = notices.CALL_UNFINISHED if is_over else notices.CALL_RUNNING
+    label = first.label.said_in(language).rstrip("…. ")
+    if first.status is not None:
+        label = label.removeprefix(_UNDER_WAY)
+    said = [_filled(pattern, first, label, language)]
+    said += [_filled(notices.CALL_AGAIN, call, label, language) for call in more]
+    return notices.CALL_SEPARATOR.said_in(language).join(said)
+
+
+def _filled(pattern: Phrase, call: Call, label: str, language: Language) -> str:
     return pattern.said_in(language).format(
-        label=call.label.said_in(language).rstrip("…. "),
+        label=label,
         summary=call.summary.said_in(language),
         duration=_duration(call.milliseconds).said_in(language),
     )

@@ -258,11 +258,9 @@ def _both(phrase: Phrase, change: Callable[[str], str]) -> Phrase:
 
 
 def _fallback(text: str, blocks: Sequence[Block]) -> str:
-    """The beginning of a message as plain text, without angle brackets, so that it holds no token however it is sent."""
-    plain = text.replace("&lt;", "<").replace("&gt;", ">")
-    if not plain:
-        lines = [block.lines[-1] for block in blocks if isinstance(block, Lines)]
-        plain = next(
-            (block.text for block in blocks if isinstance(block, Notice)), lines[-1] if lines else "…"
-        )
+    """A message as plain text, for notifications and screen readers: its visible text, else its last line."""
+    if text:
+        return text.replace("&lt;", "<").replace("&gt;", ">")
+    lines = [block.lines[-1] for block in blocks if isinstance(block, Lines)]
+    plain = next((block.text for block in blocks if isinstance(block, Notice)), lines[-1] if lines else "…")
     return clip(one_line(inert(plain)), FALLBACK_CHARS)

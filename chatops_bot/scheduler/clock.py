@@ -37,8 +37,10 @@ class SystemClock:
 
     async def wait_until(self, when: int | None, wake: asyncio.Event) -> None:
         seconds = _LONGEST_WAIT_SECONDS if when is None else (when - self.now()) / SECOND
+        # Not wait_for: in Python 3.11 it swallows a cancellation that comes together with the event.
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(wake.wait(), min(max(seconds, 0.0), _LONGEST_WAIT_SECONDS))
+            async with asyncio.timeout(min(max(seconds, 0.0), _LONGEST_WAIT_SECONDS)):
+                await wake.wait()
 
 
 class ManualClock:

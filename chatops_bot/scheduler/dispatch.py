@@ -52,23 +52,28 @@ class Dispatcher:
         try:
             while True:
                 self.wake.clear()
-                await self.run_due()
-                await self._clock.wait_until(await self._database.read(lifecycle.next_due), self.wake)
+                worked = await self.run_due()
+                due = await self._database.read(lifecycle.next_due)
+                if not worked and due is not None and due <= self._clock.now():
+                    due = None  # what is due finds no worker; one that gets room sets `wake`
+                await self._clock.wait_until(due, self.wake)
         finally:
             for task in self._sending:
                 task.cancel()
             await asyncio.gather(*self._sending, return_exceptions=True)
 
     async def run_due(self) -> int:
-        """One pass: fire due tasks, assign waiting runs, start sending them. How many were assigned."""
+        """One pass: fire due tasks, assign waiting runs, start sending them. How many were fired and assigned."""
         # The time is read inside the transaction: a run must not be dispatched before it was triggered.
-        await self._database.write(lambda conn: lifecycle.fire_due(conn, self._clock.now(), self._policy))
+        fired = await self._database.write(
+            lambda conn: lifecycle.fire_due(conn, self._clock.now(), self._policy)
+        )
         assigned = await self._database.write(lambda conn: lifecycle.assign(conn, self._clock.now()))
         for assignment in assigned:
             task = asyncio.create_task(self._send(assignment))
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
-        return len(assigned)
+        return fired + len(assigned)
 
     async def tell_to_cancel(self, run: Instance, worker: Worker) -> None:
         """Ask the worker to stop a run; a worker that can't be reached is only logged, the run has ended here."""

@@ -24,7 +24,6 @@ from chatops_bot.tools.audited import decision_record
 
 _log = logging.getLogger(__name__)
 
-_NOBODY = Person("", "", Role.GUEST)
 
 _UNKNOWN = Phrase(
     "找不到这个提案；它可能属于别的会话，未执行任何操作。",
@@ -37,6 +36,15 @@ _EXPIRED = Phrase(
     "此提案已于 {when} 过期，未执行任何操作；请重新发起请求。",
     "This proposal expired at {when}; nothing was run. Ask for the change again.",
 )
+_NOT_ALLOWED_ANY_MORE = Phrase(
+    "批准人在执行前已无权批准，未执行任何操作：{why_zh}",
+    "The approver may not approve this any more, so nothing was run: {why_en}",
+)
+_NOT_CONFIRMED = Phrase(
+    "执行前无法确认批准人的身份，未执行任何操作；请重新发起请求。",
+    "The approver's identity could not be confirmed before running, so nothing was run; ask for the change again.",
+)
+_NOBODY = Person("", "", Role.GUEST)
 
 
 class Approvals:
@@ -112,7 +120,7 @@ class Approvals:
             await self._tell_overtaken(proposal, person)
             return
         await self._audit(approved, person, "approved", {})
-        await self._apply(approved, person)
+        await self._apply(approved)
 
     async def _move(
         self, proposal: Proposal, to: ProposalState, person: Person, now: datetime
@@ -122,17 +130,21 @@ class Approvals:
             decided_by_id=person.id, decided_by_name=person.name, decided_by_role=person.role.value, decided_at=now,
         )  # fmt: skip
 
-    async def _apply(self, approved: Proposal, person: Person) -> None:
-        """Claim, check the approver's rights once more, run the stored action, say what came of it."""
-        if (
-            may_approve(person, approved.effect, approved.risk, requester_id=approved.requester_id)
-            is not None
-        ):
-            await self._expire(approved)
+    async def _apply(self, approved: Proposal) -> None:
+        """Ask once more who the approver is and what they may, claim, run the stored action, say what came of it."""
+        try:
+            person = await self._directory.person(approved.decided_by_id)
+        except PlatformError as error:
+            _log.warning("who approved proposal %s cannot be confirmed: %s", approved.id, error)
+            await self._expire(approved, _NOT_CONFIRMED)
+            return
+        lost = may_approve(person, approved.effect, approved.risk, requester_id=approved.requester_id)
+        if lost is not None:
+            await self._expire(approved, _NOT_ALLOWED_ANY_MORE.filled(why_zh=lost.zh, why_en=lost.en))
             return
         claimed = await self._store.proposals.move(approved, ProposalState.CLAIMED, self._clock.now())
         if claimed is None:
-            await self._expire(approved)
+            await self._expire(approved, _expired(approved))
             return
         await self._show_quietly(claimed)
         await self._finish(claimed, person, await self._applier.apply(claimed, person))
@@ -156,7 +168,7 @@ class Approvals:
         text = final.outcome_text or summary.said_in(_language(final))
         await self._audit(final, person, final.state.value, content if isinstance(content, dict) else {})
         await self._store.transcripts.append(final.session, [self._entry(final, text)])
-        await self._show_quietly(replace(final, outcome_text=text))
+        await self._show_quietly(final)
 
     def _entry(self, final: Proposal, text: str) -> ProposalDecided:
         return ProposalDecided(
@@ -176,25 +188,26 @@ class Approvals:
         now = self._clock.now()
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.PENDING})):
             if now >= proposal.expires_at:
-                await self._expire(proposal)
+                await self._expire(proposal, _expired(proposal))
 
-    async def _expire(self, proposal: Proposal) -> None:
-        expired = await self._store.proposals.move(proposal, ProposalState.EXPIRED, self._clock.now())
-        if expired is None:
-            return
-        text = _EXPIRED.filled(when=_time(expired.expires_at))
-        await self._settle(expired, _NOBODY, text, {})
+    async def _expire(self, proposal: Proposal, why: Phrase) -> None:
+        """Close a proposal that nobody may run any more."""
+        expired = await self._store.proposals.move(
+            proposal, ProposalState.EXPIRED, self._clock.now(), outcome_text=why.said_in(_language(proposal))
+        )
+        if expired is not None:
+            await self._settle(expired, _NOBODY, why, {})
 
     async def recover(self) -> None:
         """After a restart: finish what was approved, settle what was running, bring every card up to date."""
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.CLAIMED})):
-            person = await self._decider(proposal)
+            person = await self._directory.person(proposal.decided_by_id)
             await self._finish(proposal, person, await self._applier.recover(proposal, person))
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.APPROVED})):
-            person = await self._decider(proposal)
+            person = await self._directory.person(proposal.decided_by_id)
             # Perhaps for the second time: the crash may have come before the first row, and none must be missing.
             await self._audit(proposal, person, "approved", {})
-            await self._apply(proposal, person)
+            await self._apply(proposal)
         for proposal in await self._store.proposals.with_stale_card():
             await self._catch_up(proposal)
 
@@ -205,15 +218,13 @@ class Approvals:
         entries = await self._store.transcripts.load(proposal.session)
         told = any(isinstance(e, ProposalDecided) and e.proposal_id == proposal.id for e in entries)
         if not told and not proposal.is_open:
-            person = await self._decider(proposal) if proposal.decided_by_id else _NOBODY
+            decider = proposal.decided_by_id
+            person = await self._directory.person(decider) if decider else _NOBODY
             await self._audit(proposal, person, proposal.state.value, dict(proposal.outcome or {}))
             await self._store.transcripts.append(
                 proposal.session, [self._entry(proposal, proposal.outcome_text)]
             )
         await self._show_quietly(proposal)
-
-    async def _decider(self, proposal: Proposal) -> Person:
-        return await self._directory.person(proposal.decided_by_id)
 
     async def _show_quietly(self, proposal: Proposal) -> None:
         """Show the card; when the platform fails, the card stays stale and is caught up at the next start."""
@@ -228,12 +239,12 @@ class Approvals:
         if newer is not None and not newer.is_open:
             await self._tell_decided(newer, person)
             return
-        await self._expire(proposal)
-        await self._tell_about(proposal, person, _EXPIRED.filled(when=_time(proposal.expires_at)))
+        await self._expire(proposal, _expired(proposal))
+        await self._tell_about(proposal, person, _expired(proposal))
 
     async def _tell_decided(self, proposal: Proposal, person: Person) -> None:
         if proposal.state is ProposalState.EXPIRED:
-            await self._tell_about(proposal, person, _EXPIRED.filled(when=_time(proposal.expires_at)))
+            await self._tell_about(proposal, person, _expired(proposal))
             return
         when = _time(proposal.decided_at or proposal.created_at)
         phrase = _DECIDED.filled(state=proposal.state.value, who=proposal.decided_by_name, when=when)
@@ -260,6 +271,10 @@ class Approvals:
 
 def _language(proposal: Proposal) -> Language:
     return "zh" if proposal.language == "zh" else "en"
+
+
+def _expired(proposal: Proposal) -> Phrase:
+    return _EXPIRED.filled(when=_time(proposal.expires_at))
 
 
 def _time(at: datetime) -> str:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.context.agent_config import AgentConfig
+from chatops_bot.context.fence import fence
 from chatops_bot.context.history import project
 from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_agent_system_prompt
 from chatops_bot.domain.errors import ModelError, PlatformError
 from chatops_bot.domain.language import Language, Phrase, language_of
 from chatops_bot.domain.model import ContextMessage, Message, SystemMessage
-from chatops_bot.domain.people import Effect, Person, may_ask
+from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import TurnRested, UserSaid
@@ -168,11 +169,10 @@ class Conductor:
             [
                 ToolBrief(tool.spec.name, tool.spec.description, tool.spec.effect is not Effect.READ)
                 for tool in self._registry
-                if may_ask(turn_input.author, tool.spec.effect) is None
             ],
             TurnContext(
                 session_id=str(turn_input.session),
-                asker_name=turn_input.author.name,
+                asker_name=fence(turn_input.author.name, source="name of the asker", nonce=self._ids.nonce),
                 asker_role=turn_input.author.role.value,
                 channel=turn_input.session.channel,
                 now=self._clock.now(),

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed, ToolRefused, ToolUnknown
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
@@ -25,7 +25,7 @@ async def guarded(name: str, work: Awaitable[_T]) -> _T:
         return await work
     except (ToolError, TimeoutError):
         raise
-    except Exception as error:
+    except Exception as error:  # the tool border: a bug in one tool becomes the result of its call
         _log.exception("tool %s failed in a way it should not", name)
         raise ToolFailed(
             Phrase(
@@ -43,11 +43,11 @@ def answered(inner: Handler) -> Handler:
         try:
             return await guarded(invocation.call.name, inner(invocation))
         except ToolRefused as error:
-            return Dispatched(_failed(error.phrase, refused=True), "refused")
+            return Dispatched(_failed(error.phrase, invocation.language, refused=True), "refused")
         except (ToolUnknown, ToolArgumentsInvalid) as error:
-            return Dispatched(_failed(error.phrase), "invalid")
+            return Dispatched(_failed(error.phrase, invocation.language), "invalid")
         except ToolError as error:
-            return Dispatched(_failed(error.phrase), "auto")
+            return Dispatched(_failed(error.phrase, invocation.language), "auto")
 
     return answer
 
@@ -64,6 +64,7 @@ def redacted(redactor: Redactor, inner: Handler) -> Handler:
     return redact
 
 
-def _failed(phrase: Phrase, *, refused: bool = False) -> ToolResult:
-    content = {"error": phrase.en} | ({"refused": True} if refused else {})
+def _failed(phrase: Phrase, language: Language, *, refused: bool = False) -> ToolResult:
+    """The error as the model gets it, in the asker's language, since it may well quote it."""
+    content = {"error": phrase.said_in(language)} | ({"refused": True} if refused else {})
     return ToolResult(status="error", content=content, summary=phrase)

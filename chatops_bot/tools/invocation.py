@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from chatops_bot.domain.language import Language
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.tool import ToolCall, ToolResult
 from chatops_bot.ports import Tool, ToolContext
@@ -23,7 +24,7 @@ class Invocation:
     call: ToolCall
     context: ToolContext
     memory: TurnMemory
-    language: str
+    language: Language
     found: Tool | None = None
     arguments: Any = None
 

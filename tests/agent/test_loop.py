@@ -34,7 +34,7 @@ from chatops_bot.domain.turn_event import (
     RoundEnded,
     TextStreamed,
 )
-from chatops_bot.llm.scripted import calls, fails, says
+from chatops_bot.llm.scripted import Step, calls, fails, says
 
 DOWN = ModelUnavailable(Phrase("模型不可用", "The model is down."))
 
@@ -279,7 +279,7 @@ async def test_a_notice_of_the_model_is_a_note_and_not_text(stage):
 
 @pytest.mark.case("peer-T06")
 async def test_missing_and_repeated_ids_are_made_unique(stage):
-    def twice(call_id):
+    def twice(call_id: str) -> Step:
         return [
             ToolCallDelta(0, call_id, "look", "{}"),
             ToolCallDelta(1, call_id, "look", "{}"),

@@ -86,7 +86,11 @@ def test_a_call_that_was_never_answered_gets_an_answer():
 @pytest.mark.case("peer-T35")
 def test_results_stand_in_call_order_however_they_came():
     made = calls(1, 3)
-    entries = [user("t1"), model("t1", *made), *(returned("t1", made[i], f'{{"n":{i}}}') for i in (2, 0, 1))]
+    entries: list[Entry] = [
+        user("t1"),
+        model("t1", *made),
+        *(returned("t1", made[i], f'{{"n":{i}}}') for i in (2, 0, 1)),
+    ]
     messages = project(entries, nonce=CountingIds().nonce)
     assert [json.loads(unfence(m.text))["n"] for m in messages if isinstance(m, ToolMessage)] == [0, 1, 2]
 
@@ -132,7 +136,7 @@ def test_a_decision_is_told_inside_a_fence():
 @pytest.mark.parametrize("outcome", [TurnOutcome.FAILED, TurnOutcome.STOPPED, TurnOutcome.INTERRUPTED])
 def test_a_turn_that_ended_badly_keeps_what_it_did(outcome: TurnOutcome):
     (call,) = calls(1, 1)
-    entries = [
+    entries: list[Entry] = [
         user("t1"),
         model("t1", call),
         returned("t1", call, '{"count":7}'),

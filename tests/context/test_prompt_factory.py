@@ -62,9 +62,10 @@ def test_the_context_tells_time_with_weekday_and_zone():
 
 @pytest.mark.case("sched-V16")
 @given(st.text())
-def test_no_name_adds_a_line_or_a_bracket(name: str):
-    prompt = build_agent_system_prompt(AGENTS["en"], TOOLS, replace(CONTEXT, asker_name=name), "x")
-    assert len(prompt.suffix.splitlines()) == 5
+def test_no_channel_or_session_adds_a_line_or_a_bracket(name: str):
+    hostile = replace(CONTEXT, channel=name, session_id=name, asker_name="")
+    prompt = build_agent_system_prompt(AGENTS["en"], TOOLS, hostile, "x")
+    assert prompt.suffix.count("\n") == 5
     assert "[" not in inline(name)
 
 

@@ -166,6 +166,7 @@ PHRASINGS: dict[Kind, str] = {
         现在有多少个任务
         查一下任务
         显示全部任务
+        查看所有任务的配置
         list tasks
         show all tasks
         what tasks are there?

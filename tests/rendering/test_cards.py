@@ -13,7 +13,7 @@ from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import Proposal, ProposalState, action_digest
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.tool import Change, Plan
-from chatops_bot.domain.view import Buttons, Code, Facts, Mention, Notice, View
+from chatops_bot.domain.view import Buttons, Code, Fact, Facts, Mention, Notice, View
 from chatops_bot.rendering.cards import moment_text, proposal_card
 
 NOW = datetime(2026, 11, 29, 13, 50, tzinfo=UTC)
@@ -94,7 +94,7 @@ def test_only_a_pending_card_has_buttons_and_calls_people(state):
 def test_an_expired_card_says_when_and_that_nothing_was_run():
     view = card(replace(PROPOSAL, state=ProposalState.EXPIRED))
     (notice,) = [block for block in view.blocks if isinstance(block, Notice)]
-    assert notice.text == "Expired at 2026-11-29 14:02:00 UTC; nothing was run."
+    assert notice.text == "Expired at 14:02 UTC; nothing was run."
 
 
 @pytest.mark.parametrize("risk", list(Risk))
@@ -238,4 +238,53 @@ def test_long_values_stand_whole_on_the_card():
 def test_a_moment_names_its_offset():
     assert moment_text(NOW) == "2026-11-29 13:50:00 UTC"
     assert moment_text(NOW.astimezone(timezone(timedelta(hours=8)))) == "2026-11-29 21:50:00 UTC+08:00"
-    assert moment_text(NOW.replace(microsecond=5)) == "2026-11-29 13:50:00.000005 UTC"
+    assert moment_text(NOW.replace(microsecond=5)) == "2026-11-29 13:50:00 UTC"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "shown"),
+    [
+        (12, "14:02 UTC (12 min after it was asked for)"),
+        (1440, "2026-11-30 13:50 UTC (1440 min after it was asked for)"),
+    ],
+)
+def test_an_expiry_is_a_time_and_a_date_only_where_it_is_another_day(minutes, shown):
+    expires_at = NOW + timedelta(minutes=minutes, microseconds=4321)
+    view = card(replace(PROPOSAL, expires_at=expires_at))
+    assert ("Expires", shown) in [(fact.label, fact.value) for fact in facts_of(view)]
+    assert f"expires: {expires_at.isoformat()}" in record_of(view)
+
+
+def test_a_payload_stands_on_the_card_once_and_is_named_in_the_record():
+    script = "#!/bin/sh\necho 1\necho 3"
+    proposal = replace(
+        PROPOSAL, arguments={"payload": script}, plan=replace(PLAN, preconditions={"payload": script})
+    )
+    view = card(proposal)
+    assert 'arguments: {"payload": ⟨↑ Script that will run⟩}' in record_of(view)
+    assert 'checked again before it runs: {"payload": ⟨↑ Script that will run⟩}' in record_of(view)
+    forged = card(replace(proposal, arguments={"payload": "⟨↑ Script that will run⟩"}))
+    assert 'arguments: {"payload": "⟨U+27E8⟩↑ Script that will run⟩"}' in record_of(forged)
+    other = card(replace(proposal, arguments={"payload": script + "\n"}))
+    assert '"#!/bin/sh\\necho 1\\necho 3\\n"' in record_of(other)
+
+
+def test_short_details_are_facts_to_the_letter():
+    view = card(replace(PROPOSAL, plan=replace(PLAN, details=((Phrase("命令", "Command"), "df -h"),))))
+    assert Fact("Command", "df -h", is_code=True) in facts_of(view)
+
+
+def test_the_record_is_the_last_block_and_buttons_stand_before_it():
+    kinds = [type(block) for block in card(PROPOSAL).blocks]
+    assert kinds[-1] is Code
+    assert kinds.index(Buttons) < len(kinds) - 1
+
+
+def facts_of(view: View) -> list[Fact]:
+    return [fact for block in view.blocks if isinstance(block, Facts) for fact in block.facts]
+
+
+def record_of(view: View) -> str:
+    last = view.blocks[-1]
+    assert isinstance(last, Code)
+    return last.text

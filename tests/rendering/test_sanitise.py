@@ -70,6 +70,8 @@ def test_no_visible_character_is_lost(fragments):
 
 @given(TEXTS)
 @example("> [r]: data:x\n\n[r]")
+@example("`[r]: data:x\n><b>`")
+@example("`a\n<div>`")
 def test_a_markdown_reader_finds_no_image_no_html_and_no_odd_link(text):
     tokens = MarkdownIt("commonmark").parse(sanitise(text))
     inline = [child for token in tokens for child in token.children or ()]

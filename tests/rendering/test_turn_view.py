@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.tool import ToolStatus
 from chatops_bot.domain.turn_event import (
     CallEnded,
     CallStarted,
@@ -160,6 +161,19 @@ def test_older_tool_lines_are_counted():
     assert lines.lines[0] == "+5 more"
 
 
+def test_calls_in_a_row_that_did_the_same_share_a_line():
+    def asked(number: int, found: str, status: ToolStatus = "ok") -> tuple[TurnEvent, ...]:
+        call = f"c{number}"
+        return CallStarted(call, "q", QUERYING), CallEnded(call, "q", status, Phrase(found, found), 7)
+
+    calls = (*asked(1, "none"), *asked(2, "8 tasks"), *asked(3, "refused", "error"))
+    (lines,) = blocks(turn(*calls, Rested(TurnOutcome.ANSWERED, "done")), Lines)
+    assert lines.lines == (
+        "querying runs → none, 7 ms; 8 tasks, 7 ms",
+        "✗ querying runs → refused, 7 ms",
+    )
+
+
 def test_a_turn_without_any_text_says_so():
     assert blocks(turn(Rested(TurnOutcome.ANSWERED, "")), Notice) == [Notice(notices.NO_ANSWER.en, "warning")]
 
@@ -285,9 +299,6 @@ def test_what_is_no_snapshot_is_refused(snapshot):
         TurnView.restore(snapshot)
 
 
-def test_the_fallback_is_short_plain_text_without_tokens():
-    view = turn(Rested(TurnOutcome.ANSWERED, "Ask <@U1> " + "word " * 200))
-    fallback = view.pages()[0].fallback
-    assert len(fallback) <= 300
-    assert "<" not in fallback
-    assert fallback.startswith("Ask ‹@U1›")
+def test_the_fallback_is_the_visible_text_as_plain_text():
+    view = turn(Rested(TurnOutcome.ANSWERED, "Ask <@U1>\n\n" + "word " * 200))
+    assert view.pages()[0].fallback == ("Ask <@U1>\n\n" + "word " * 200).rstrip()

@@ -26,8 +26,8 @@ from tests.scenarios.tapped_store import tapped
 
 ASKS = {"zh": "暂停 nightly-report", "en": "pause nightly-report"}
 HEADINGS = {
-    "zh": "待批准：pause_task → task nightly-report (#1)",
-    "en": "Approval needed: pause_task → task nightly-report (#1)",
+    "zh": "待批准：暂停任务 nightly-report (#1)",
+    "en": "Approval needed: Pause task nightly-report (#1)",
 }
 PAUSE = "POST /api/v1/tasks/1/pause"
 
@@ -264,7 +264,7 @@ async def test_deleting_takes_an_admin_and_never_the_one_who_asked(world: World)
     delete = ScriptedModel([calls(("delete_task", {"task_id": 8}))])
     async with world.bot(delete):
         ts, card = await asked_for(world, "remove the old sync", person="adam")
-        assert everything(card).startswith("Approval needed: delete_task → task legacy-sync (#8)")
+        assert everything(card).startswith("Approval needed: Delete task legacy-sync (#8) for good")
         assert "high: runs code on a machine, or cannot be taken back" in everything(card)
         assert await world.click("adam", card, "approve", confirm=False) == {"ok": True, "cancelled": True}
         await world.click("adam", card, "approve")

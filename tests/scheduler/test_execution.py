@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -166,3 +168,21 @@ async def test_http_tasks_may_not_press_buttons_on_this_machine(api):
     finally:
         await runner.cleanup()
     assert pressed == []
+
+
+async def test_without_bubblewrap_root_runs_payloads_as_nobody(start_api, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("only root can start a payload as another user")
+    async with start_api(isolation="user") as api:
+        payload = f"id -u; pwd; touch here && echo wrote; cat {tmp_path}/scheduler-token-secret /proc/{os.getpid()}/environ"
+        run = await api.run(await api.create(payload=payload))
+        log = (await api.get(f"/api/v1/task-instances/{run['ID']}/logs"))["content"]
+        uid, folder, wrote = log.split()[:3]
+        assert (uid, wrote) == ("65534", "wrote")
+        assert log.count("Permission denied") == 2
+        assert not await asyncio.to_thread(Path(folder).exists)
+        assert (await api.get("/api/v1/capabilities"))["shell"] == {
+            "enabled": True,
+            "isolation": "user",
+            "network_blocked": False,
+        }

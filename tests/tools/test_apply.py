@@ -16,7 +16,8 @@ ANA = Person("U2", "Ana", Role.APPROVER)
 
 @pytest.fixture
 async def proposal(bench) -> Proposal:
-    return (await bench.call("switch", '{"task_id": 3, "action": "pause"}')).proposal
+    proposal: Proposal = (await bench.call("switch", '{"task_id": 3, "action": "pause"}')).proposal
+    return proposal
 
 
 @pytest.fixture

@@ -5,10 +5,12 @@ from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.llm.offline.conversation import Content, Result, rows_of
-from chatops_bot.llm.offline.quoting import Times, code, fact
+from chatops_bot.llm.offline.quoting import LONGEST_QUOTE, Times, code, fact, one_line
 from chatops_bot.llm.offline.report import run_label, status_word, task_label, tool_error
 
 Row = Mapping[str, Any]
+_GLANCE = 140
+"""Characters of an error in a list of runs: enough for what went wrong; asking about the run shows more."""
 
 _WINDOW = Phrase("最近 {hours} 小时", "the last {hours} hours")
 _CUT = Phrase("只列出了 {total} 条中最新的 {count} 条。", "Only the newest {count} of {total} are listed.")
@@ -66,11 +68,9 @@ def _owner(row: Row, names: Mapping[int, str]) -> str:
     return task_label({"name": name, "id": task_id})
 
 
-def _error_of(row: Row, language: Language) -> str:
-    error_code, message = row.get("error_code"), row.get("error_message")
-    if not error_code and not message:
-        return _NO_ERROR_TEXT.said_in(language)
-    return ": ".join(code(part) for part in (error_code, message) if part)
+def _error_of(row: Row, language: Language, limit: int = LONGEST_QUOTE) -> str:
+    known = [part for part in (row.get("error_code"), row.get("error_message")) if one_line(str(part or ""))]
+    return ": ".join(code(part, limit) for part in known) or _NO_ERROR_TEXT.said_in(language)
 
 
 def run_line(row: Row, names: Mapping[int, str], times: Times, language: Language) -> str:
@@ -83,7 +83,7 @@ def run_line(row: Row, names: Mapping[int, str], times: Times, language: Languag
         status_word(status, language),
     ]
     if status in ("failed", "timeout"):
-        parts.append(_error_of(row, language))
+        parts.append(_error_of(row, language, _GLANCE))
     return "- " + " · ".join(parts)
 
 
@@ -295,9 +295,11 @@ _HEALTH_LABELS: dict[str, Phrase] = {
 }
 
 
-def _count_of(key: str, value: object, language: Language) -> str:
-    label = _HEALTH_LABELS.get(key)
-    return label.filled(v=fact(value)).said_in(language) if label else f"{code(key, 64)} {fact(value)}"
+def _counts_of(part: Row, language: Language) -> str:
+    """The counts of one part of the overview; a key without a label (the rate that follows from the others) is left out."""
+    labelled = [(label, part[key]) for key, label in _HEALTH_LABELS.items() if key in part]
+    shown = [label.filled(v=fact(value)).said_in(language) for label, value in labelled]
+    return _say(language, "，", ", ").join(shown)
 
 
 def health(content: Content, language: Language) -> str:
@@ -309,7 +311,9 @@ def health(content: Content, language: Language) -> str:
     )
     online, total = workers.get("online"), workers.get("total")
     failed = runs_24h.get("failed")
-    if isinstance(online, int) and isinstance(total, int) and online < total:
+    if total == 0:
+        head = _say(language, "没有注册的节点。", "No worker is registered.")
+    elif isinstance(online, int) and isinstance(total, int) and online < total:
         head = _say(
             language,
             f"有节点离线：{online}/{total} 在线。",
@@ -332,8 +336,7 @@ def health(content: Content, language: Language) -> str:
     return _lines(
         head,
         *(
-            f"- {label}: "
-            + _say(language, "，", ", ").join(_count_of(key, value, language) for key, value in part.items())
+            f"- {label}: {_counts_of(part, language)}"
             for label, part in (
                 (_say(language, "任务", "Tasks"), tasks_part),
                 (_say(language, "节点", "Workers"), workers),

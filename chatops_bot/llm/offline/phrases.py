@@ -4,10 +4,9 @@ from chatops_bot.domain.language import Phrase
 from chatops_bot.llm.offline.cues import Hold, Kind
 
 NO_MODEL = Phrase(
-    "未连接语言模型，由固定规则回答：可查询失败、任务、节点和健康状况，也可提议暂停、恢复、触发、重试、删除和创建任务。"
-    "设置 OPENAI_BASE_URL、OPENAI_API_KEY、OPENAI_MODEL 后即可连接语言模型。",
-    "No language model is connected; fixed rules answer. They can look up failures, tasks, workers and health, and propose to "
-    "pause, resume, trigger, retry, delete or create a task. Set OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL to connect one.",
+    "未连接语言模型，由固定规则回答（输入“帮助”查看能做什么）。连接方法：设置 OPENAI_BASE_URL、OPENAI_API_KEY、OPENAI_MODEL。",
+    "No language model is connected; fixed rules answer (say “help” for what they can do). To connect one, set "
+    "OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL.",
 )
 
 HELP = Phrase(

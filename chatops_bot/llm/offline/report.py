@@ -124,7 +124,7 @@ def missing_facts(task: NewTask, language: Language) -> str:
     lines += [f"- {phrases.FIELDS[name].said_in(language)}" for name in task.missing]
     if task.has_odd_time:
         lines.append(phrases.ODD_TIME.said_in(language))
-    return "\n".join([*lines, phrases.CREATE_EXAMPLE.said_in(language)])
+    return _lists_ended("\n".join([*lines, phrases.CREATE_EXAMPLE.said_in(language)]))
 
 
 def decision(record: Record, language: Language) -> str:
@@ -157,4 +157,9 @@ def joined(sections: Iterable[str]) -> str:
     lines = "\n\n".join(dict.fromkeys(section for section in sections if section)).split("\n")
     notes = [line for line in lines if line.startswith(("(Times ", "（时间："))]
     kept = [line for place, line in enumerate(lines) if line not in notes or line not in lines[place + 1 :]]
-    return "\n".join(kept)
+    return _lists_ended("\n".join(kept))
+
+
+def _lists_ended(text: str) -> str:
+    """A blank line behind each list: without one, Markdown takes the next line into the last item."""
+    return re.sub(r"(?m)^(- .*)\n(?!- |\s|\Z)", r"\1\n\n", text)

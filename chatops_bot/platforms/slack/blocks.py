@@ -1,8 +1,8 @@
 """A view as Slack's blocks: pure, and within every limit.
 
 Plain text goes into `plain_text` objects, escaped, so that neither tokens nor formatting characters in it come alive.
-Code goes into rich text, which Slack shows letter by letter and never parses: no payload can break out of it. Only
-`Mention` makes tokens, from ids that look like ids.
+Code and facts go into rich text, which Slack shows letter by letter and never parses: no payload can break out of it.
+Only `Mention` makes tokens, from ids that look like ids.
 """
 
 import re
@@ -16,6 +16,7 @@ from chatops_bot.domain.view import (
     Buttons,
     Code,
     Confirm,
+    Fact,
     Facts,
     Heading,
     Lines,
@@ -30,9 +31,10 @@ from chatops_bot.platforms.slack.text import clean, escape_within, utf8_size
 
 Json = dict[str, Any]
 
-_MARKS: dict[Tone, str] = {"info": "›", "good": "✓", "warning": "△", "danger": "✕"}
+_MARKS: dict[Tone, str] = {"good": "✓", "warning": "△", "danger": "✕"}
 _USER_ID = re.compile(r"[UW][A-Z0-9]+")
 _NOTHING = "–"
+_EN_SPACE = "\u2002"
 _CUT = "\n…"
 
 
@@ -81,13 +83,12 @@ def _blocks(block: Block) -> Iterator[Json]:
         case Lines(lines):
             if any(line.strip() for line in lines):
                 yield {"type": "context", "elements": [_plain("\n".join(lines), limits.TEXT)]}
+        case Notice(text, "info"):
+            yield {"type": "context", "elements": [_plain(text, limits.TEXT)]}
         case Notice(text, tone):
             yield {"type": "section", "text": _plain(f"{_MARKS[tone]} {text}", limits.TEXT)}
         case Facts(facts):
-            cells = [
-                cell for fact in facts for cell in (_label(fact.label), _plain(fact.value, limits.FIELD))
-            ]
-            yield from ({"type": "section", "fields": part} for part in _chunks(cells, limits.FIELDS))
+            yield from (_rich("rich_text_section", part) for part in _fact_parts(facts))
         case Code(text, label):
             if label.strip():
                 yield {"type": "context", "elements": [_plain(label, limits.TEXT)]}
@@ -105,15 +106,6 @@ def _blocks(block: Block) -> Iterator[Json]:
 
 def _plain(text: str, most: int) -> Json:
     return {"type": "plain_text", "text": _filled(text, most), "emoji": False}
-
-
-def _label(text: str) -> Json:
-    """A bold label: asterisks in it would end the bold."""
-    return {
-        "type": "mrkdwn",
-        "text": f"*{_filled(text.replace('*', ''), limits.FIELD - 2)}*",
-        "verbatim": True,
-    }
 
 
 def _filled(text: str, most: int) -> str:
@@ -150,8 +142,29 @@ def _confirm(confirm: Confirm, dangerous: bool) -> Json:
 
 
 def _preformatted(text: str) -> Json:
-    box = {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": text}]}
-    return {"type": "rich_text", "elements": [box]}
+    return _rich("rich_text_preformatted", [{"type": "text", "text": text}])
+
+
+def _rich(kind: str, leaves: list[Json]) -> Json:
+    return {"type": "rich_text", "elements": [{"type": kind, "elements": leaves}]}
+
+
+def _fact_parts(facts: Iterable[Fact]) -> Iterator[list[Json]]:
+    """A line a fact, its label bold; the next part begins where one is full. A value is never cut here."""
+    part: list[Json] = []
+    for fact in facts:
+        label = clean(fact.label).strip() or _NOTHING
+        value = clean(fact.value).strip() or _NOTHING
+        if part and sum(map(_leaf_size, part)) + len(label) + len(value) > limits.CODE_CHUNK:
+            yield part
+            part = []
+        if part:
+            part.append({"type": "text", "text": "\n"})
+        part.append({"type": "text", "text": label, "style": {"bold": True}})
+        part.append({"type": "text", "text": _EN_SPACE})
+        part.append({"type": "text", "text": value, **({"style": {"code": True}} if fact.is_code else {})})
+    if part:
+        yield part
 
 
 def _code_parts(text: str) -> Iterator[str]:
@@ -219,9 +232,24 @@ def _trimmed(blocks: list[Json], kind: str, most: int) -> list[Json]:
         if kind == "markdown" and most > len(_CUT):
             kept.append({"type": kind, "text": block["text"][: most - len(_CUT)] + _CUT})
         elif kind == "rich_text" and most > len(_CUT):
-            kept.append(_preformatted(block["elements"][0]["elements"][0]["text"][: most - len(_CUT)] + _CUT))
+            kept.append(_cut_rich(block, most - len(_CUT)))
         most = 0
     return kept
+
+
+def _cut_rich(block: Json, most: int) -> Json:
+    """The first `most` characters of a rich text, and a mark that something is missing."""
+    (box,) = block["elements"]
+    leaves: list[Json] = []
+    for leaf in box["elements"]:
+        if kept := leaf["text"][:most]:
+            leaves.append({**leaf, "text": kept})
+            most -= len(kept)
+    return _rich(box["type"], [*leaves, {"type": "text", "text": _CUT}])
+
+
+def _leaf_size(leaf: Json) -> int:
+    return len(leaf["text"])
 
 
 def _size(block: Json) -> int:
@@ -230,11 +258,9 @@ def _size(block: Json) -> int:
         case "markdown":
             return len(block["text"])
         case "rich_text":
-            return len(block["elements"][0]["elements"][0]["text"])
+            return sum(map(_leaf_size, block["elements"][0]["elements"]))
         case "context":
             return sum(len(element["text"]) for element in block["elements"])
-        case "section" if "fields" in block:
-            return sum(len(field["text"]) for field in block["fields"])
         case "section" | "header":
             return len(block["text"]["text"])
         case _:

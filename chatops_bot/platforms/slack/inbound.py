@@ -68,10 +68,15 @@ class SlackInbound:
         elif body.get("type") == "block_actions":
             self._receive_action(body)
 
-    async def drain(self) -> None:
-        """Return when everything that was received has been handed on and worked through."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+    async def drain(self, grace: float = 10.0) -> None:
+        """Return when what was received has been worked through; what takes longer than `grace` seconds is cancelled."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + grace
+        while self._tasks and (left := deadline - loop.time()) > 0:
+            await asyncio.wait(self._tasks, timeout=left)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _receive_event(self, raw: Any) -> None:
         if not isinstance(raw, dict) or raw.get("type") not in ("message", "app_mention"):

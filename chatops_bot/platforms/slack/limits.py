@@ -14,8 +14,6 @@ FALLBACK_BYTES = 3_800
 """`text` of chat.update is cut off at 4,000 UTF-8 bytes, though the papers say characters."""
 
 TEXT = 3_000
-FIELD = 2_000
-FIELDS = 10
 HEADER = 150
 CONTEXT_ELEMENTS = 10
 ACTIONS = 25

@@ -5,7 +5,6 @@ Bolt leaves what no listener matches unacknowledged, and people then see "this a
 """
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +23,7 @@ from chatops_bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
+CLOSE_TIMEOUT = 5.0
 STALE_PINGS = 4
 """Pings without a pong after which the connection counts as dead (slack_sdk's own rule)."""
 
@@ -63,7 +63,7 @@ class SlackSocket:
         except TimeoutError as error:
             await self.close()
             raise PlatformUnavailable("Slack's socket could not be opened in time.", "unreachable") from error
-        self._watch = asyncio.create_task(self._renew_ticket_when_down())
+        self._watch = asyncio.create_task(self._renew_ticket_when_down(client))
 
     @property
     def connected(self) -> bool:
@@ -77,23 +77,26 @@ class SlackSocket:
         return last is None or self._clock.now().timestamp() - last < STALE_PINGS * self._ping_interval
 
     async def close(self) -> None:
+        """Close the connection, and end what slack_sdk started but does not wait for."""
         if self._handler is None:
             return
         client: Any = self._handler.client
-        await client.close()
+        self._handler = None
+        try:
+            await asyncio.wait_for(client.close(), CLOSE_TIMEOUT)
+        except TimeoutError:
+            log.warning("Slack's socket did not close within %g s and was dropped.", CLOSE_TIMEOUT)
+            await client.aiohttp_client_session.close()
         tasks = [
             client.message_processor,
             client.current_session_monitor,
             client.message_receiver,
             self._watch,
         ]
-        if self._watch is not None:
-            self._watch.cancel()
-        for task in tasks:
-            if task is not None:
-                with contextlib.suppress(asyncio.CancelledError):
-                    await task
-        self._handler = None
+        running = [task for task in tasks if task is not None]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
     def _bolt(self, identity: Identity, receive: Callable[[Json], None]) -> AsyncSocketModeHandler:
         client = AsyncWebClient(base_url=self._base_url, session=self._session, retry_handlers=[])
@@ -118,9 +121,8 @@ class SlackSocket:
         handler.client.proxy = self._proxy
         return handler
 
-    async def _renew_ticket_when_down(self) -> None:
+    async def _renew_ticket_when_down(self, client: Any) -> None:
         """slack_sdk retries a failed connection with the same one-time address; without it, it asks for another."""
-        client: Any = self._handler.client if self._handler else None
         while True:
             await asyncio.sleep(self._ping_interval)
             if not self.connected:

@@ -58,6 +58,7 @@ async def heartbeat(request: web.Request) -> web.Response:
     body = parse_body(WorkerHeartbeat, await request.read())
     now = part.clock.now()
     await part.database.write(lambda conn: workers.heartbeat(conn, body, now))
+    part.changed()  # it may be back from being offline
     return json_response({"status": "ok"})
 
 

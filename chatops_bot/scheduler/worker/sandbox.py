@@ -183,7 +183,8 @@ async def _probe(sandbox: Sandbox) -> bool:
         except OSError:
             return False
         try:
-            out, _ = await asyncio.wait_for(running.process.communicate(), 5)
+            async with asyncio.timeout(5):
+                out, _ = await running.process.communicate()
         except TimeoutError:
             return False
         finally:

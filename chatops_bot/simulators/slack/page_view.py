@@ -66,7 +66,7 @@ def _with_html(node: Any, names: Names, depth: int) -> Any:
         elif kind == "markdown":
             copy["html"] = markdown_html(text, names)
         elif kind in {"plain_text", "raw_text"}:
-            copy["html"] = plain_html(text)
+            copy["html"] = plain_html(text).replace("\n", "<br>")
         else:  # a classic attachment, whose text is mrkdwn without saying so
             copy["html"] = mrkdwn_html(text, names)
     return copy

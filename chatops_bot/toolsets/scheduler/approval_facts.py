@@ -77,7 +77,9 @@ def zone_for(client: SchedulerClient, capabilities: Capabilities, task_timezone:
 
 
 def local_time(moment: datetime) -> str:
-    """`2025-03-02 02:00 (Asia/Shanghai, UTC+08:00)`."""
+    """`2025-03-02 02:00 (Asia/Shanghai, UTC+08:00)`, or `2025-03-01 18:00 UTC`."""
+    if str(moment.tzinfo) in ("UTC", "Etc/UTC"):
+        return f"{moment:%Y-%m-%d %H:%M} UTC"
     offset = moment.strftime("%z")
     return f"{moment:%Y-%m-%d %H:%M} ({moment.tzinfo}, UTC{offset[:3]}:{offset[3:5]})"
 

@@ -57,13 +57,13 @@ class CreateTask:
             changes=tuple(
                 Change(key, None, str(value))
                 for key, value in _body(arguments).items()
-                if key != "payload" and value != ""
+                if key not in ("name", "payload") and value != ""
             ),
             risk=Risk.HIGH,
             preconditions={"name_is_free": name},
             details=(
                 (Phrase("将执行的内容", "What will be executed"), arguments.payload),
-                (Phrase("接下来三次运行", "Next three runs"), "\n".join(times)),
+                (Phrase("接下来三次运行", "Next three runs"), ", ".join(times)),
                 *executor_warning(arguments.type, capabilities),
             ),
         )

@@ -50,7 +50,7 @@ class TriggerTask:
         return Plan(
             target=target_of(task),
             summary=Phrase(f"立即运行任务 {title}", f"Run task {title} now"),
-            changes=(Change("run", None, "one new run now"),),
+            changes=(Change("new_runs", None, "1"),),
             risk=risk_of_running(task),
             preconditions=execution_preconditions(task),
             details=execution_details(task, await api.capabilities()),

@@ -78,14 +78,13 @@ async def ended(call: Any, run_id: int) -> Any:
 @pytest.mark.case("sched-C8")
 async def test_a_task_is_planned_in_the_services_zone_and_created(call, create):
     plan = await call.plan("create_task", JOB)
-    times = {label.en: value for label, value in plan.details}["Next three runs"].splitlines()
-    assert len(times) == 3
-    assert all(" 02:00 (Asia/Shanghai, UTC+08:00)" in line for line in times)
+    times = {label.en: value for label, value in plan.details}["Next three runs"]
+    assert times.count(" 02:00 (Asia/Shanghai, UTC+08:00)") == 3
     task_id = await create()
     outcome = await call.probe("create_task", JOB, plan)
     assert outcome is not None
     assert outcome.content["task_id"] == task_id
-    assert times[0] in outcome.summary.en
+    assert times.partition(")")[0] in outcome.summary.en
 
 
 async def test_a_created_task_is_found_by_every_reading(call, create):

@@ -49,7 +49,7 @@ async def test_pause_shows_what_changes_and_rests_only_on_that(go, call):
     assert plan.target == "task nightly-report (#1)"
     assert [(c.field, c.before, c.after) for c in plan.changes] == [
         ("status", "enabled", "disabled"),
-        ("next_run", "2026-03-03 02:32 (UTC, UTC+00:00)", None),
+        ("next_run", "2026-03-03 02:32 UTC", None),
     ]
     assert plan.risk == "low"
     assert details(plan) == {"Schedule": "0 2 * * *"}
@@ -83,7 +83,7 @@ async def test_resume_shows_the_payload_and_the_next_run(call):
     plan = await call.plan("pause_task", {"task_id": 2, "action": "resume"})
     assert [(c.field, c.before, c.after) for c in plan.changes] == [
         ("status", "disabled", "enabled"),
-        ("next_run", None, "2026-03-03 02:00 (UTC, UTC+00:00)"),
+        ("next_run", None, "2026-03-03 02:00 UTC"),
     ]
     assert plan.risk == "medium"
     assert details(plan)["What will be executed"] == "run-log-cleanup"
@@ -105,7 +105,7 @@ async def test_pause_and_resume_are_read_back(go, call):
     assert paused.content["status"] == "disabled" == go.tasks[1]["Status"]
     resumed = await call.apply("pause_task", {"task_id": 1, "action": "resume"})
     assert resumed.content["status"] == "enabled"
-    assert "next run: 2026-03-03 02:32 (UTC" in resumed.summary.en
+    assert "next run: 2026-03-03 02:32 UTC" in resumed.summary.en
     assert writes(go) == ["POST /api/v1/tasks/1/pause", "POST /api/v1/tasks/1/resume"]
 
 
@@ -267,7 +267,6 @@ async def test_a_good_task_shows_everything_and_its_next_three_runs(go, call):
     assert plan.target == "task archive-logs (new)"
     assert plan.risk == "high"
     assert {change.field: change.after for change in plan.changes} == {
-        "name": "archive-logs",
         "type": "shell",
         "cron_expr": "0 2 * * *",
         "timeout_seconds": "300",
@@ -277,7 +276,7 @@ async def test_a_good_task_shows_everything_and_its_next_three_runs(go, call):
     }
     assert details(plan) == {
         "What will be executed": NEW_TASK["payload"],
-        "Next three runs": "2026-03-03 02:00 (UTC, UTC+00:00)\n2026-03-04 02:00 (UTC, UTC+00:00)\n2026-03-05 02:00 (UTC, UTC+00:00)",
+        "Next three runs": "2026-03-03 02:00 UTC, 2026-03-04 02:00 UTC, 2026-03-05 02:00 UTC",
     }
     assert writes(go) == []
 

@@ -1,0 +1,255 @@
+"""The command line: what it prints, what it refuses and with which exit code."""
+
+import asyncio
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from chatops_bot.app.clock import ManualClock
+from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.simulators.slack import Workspace
+from chatops_bot.stores.sqlite import SqliteStore
+from tests.app.conftest import DEADLINE, REPOSITORY, DemoProcess, plain_env, run_cli
+
+SECRETS = {
+    "SCHEDULER_VIEWER_PASSWORD": "pw-viewer-of-tests",
+    "SCHEDULER_OPERATOR_PASSWORD": "pw-operator-of-tests",
+    "SCHEDULER_ADMIN_PASSWORD": "pw-admin-of-tests",
+}
+
+
+def config_file(folder: Path, **sections: Any) -> Path:
+    accounts = {
+        name: {"username": name, "password_env": f"SCHEDULER_{name.upper()}_PASSWORD"}
+        for name in ("viewer", "operator", "admin")
+    }
+    scheduler = {"url": "http://127.0.0.1:9", "accounts": accounts}
+    path = folder / "chatops-bot.yaml"
+    path.write_text(yaml.safe_dump({"scheduler": scheduler, "web": {"port": 0}, **sections}))
+    return path
+
+
+@pytest.mark.parametrize("command", [(), ("demo",), ("run",), ("audit",)])
+def test_help_comes_at_once(command: tuple[str, ...]):
+    began = time.monotonic()
+    helped = run_cli(*command, "--help")
+    print(f"\n[measured] --help of {' '.join(command) or 'chatops-bot'}: {time.monotonic() - began:.2f} s")
+    assert (helped.returncode, helped.stderr) == (0, "")
+    assert helped.stdout.startswith("usage: chatops-bot")
+
+
+def test_help_imports_nothing_of_the_bot_itself():
+    script = "import sys, chatops_bot.app.cli; print(*sys.modules)"
+    loaded = set(subprocess.check_output([sys.executable, "-c", script], text=True, cwd=REPOSITORY).split())
+    heavy = {"aiohttp", "httpx", "slack_sdk", "slack_bolt", "pydantic", "chatops_bot.app.bootstrap"}
+    assert loaded & heavy == set()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "the following arguments are required: command"),
+        (("dmeo",), "invalid choice: 'dmeo'"),
+        (("demo", "--port", "70000"), "'70000' is not a port; give a number from 0 to 65535."),
+        (("demo", "--port", "-1"), "'-1' is not a port"),
+        (("audit", "--last", "0"), "'0' is not a number of rows; give 1 or more."),
+        (("audit", "--data", "a", "--config", "b"), "not allowed with argument"),
+    ],
+)
+def test_a_wrong_command_line_is_told_with_the_usage(arguments: tuple[str, ...], words: str):
+    refused = run_cli(*arguments)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("usage: ")
+    assert words in refused.stderr.splitlines()[-1]
+
+
+# -- audit ------------------------------------------------------------------------------------------------------------
+
+
+def a_call(number: int, clock: ManualClock) -> AuditRecord:
+    return AuditRecord(
+        at=clock.now(), person_id="U1", person_name="奥斯卡", role="operator", session="slack/T1/C1/1.2",
+        turn_id=f"turn_{number}", tool="query_tasks", arguments=json.dumps({"page": number}), decision="auto",
+        status="ok", result="8 tasks", result_sha256="0" * 64, milliseconds=12,
+    )  # fmt: skip
+
+
+async def filled(folder: Path, clock: ManualClock, rows: int = 3) -> None:
+    store = await SqliteStore.open(folder / "bot.db", clock)
+    for number in range(1, rows + 1):
+        await store.audit.record(a_call(number, clock))
+    await store.aclose()
+
+
+async def test_the_audit_is_read_as_lines_or_as_json(tmp_path: Path, clock: ManualClock):
+    await filled(tmp_path, clock)
+    read = await asyncio.to_thread(run_cli, "audit", "--data", tmp_path)
+    assert (read.returncode, read.stderr) == (0, "")
+    lines = read.stdout.splitlines()
+    assert len(lines) == 3
+    for word in (
+        "query_tasks",
+        "奥斯卡 (operator)",
+        "auto",
+        "ok",
+        "2026-03-02 14:32:00",
+        '{"page": 1}',
+        "12 ms",
+    ):
+        assert word in lines[0]
+    read = await asyncio.to_thread(run_cli, "audit", "--data", tmp_path, "--json", "--last", "2")
+    rows = [json.loads(line) for line in read.stdout.splitlines()]
+    assert [row["turn_id"] for row in rows] == ["turn_2", "turn_3"]
+    assert rows[0]["seq"] == 2
+    assert rows[0]["person_name"] == "奥斯卡"
+
+
+async def test_an_empty_audit_says_so_and_is_no_line_of_json(tmp_path: Path, clock: ManualClock):
+    await filled(tmp_path, clock, rows=0)
+    read = await asyncio.to_thread(run_cli, "audit", "--data", tmp_path)
+    assert (read.returncode, read.stdout) == (0, "The audit is empty: no tool was called yet.\n")
+    read = await asyncio.to_thread(run_cli, "audit", "--data", tmp_path, "--json")
+    assert (read.returncode, read.stdout) == (0, "")
+
+
+def no_store(folder: Path) -> None:
+    pass
+
+
+def foreign_file(folder: Path) -> None:
+    (folder / "bot.db").write_bytes(b"junk" * 1000)
+
+
+def foreign_database(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "bot.db")) as other, other:
+        other.execute("CREATE TABLE songs (title TEXT)")
+
+
+@pytest.mark.parametrize("prepare", [no_store, foreign_file, foreign_database])
+def test_without_a_store_the_audit_names_the_file_and_what_to_do(tmp_path: Path, prepare: Any):
+    prepare(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    refused = run_cli("audit", "--data", tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(f"chatops-bot: {tmp_path / 'bot.db'} is not a bot's store (")
+    assert refused.stderr.endswith("name the data folder of the bot with --data.\n")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+async def test_the_audit_finds_the_store_by_the_configuration(tmp_path: Path, clock: ManualClock):
+    path = config_file(tmp_path, data="kept")
+    (tmp_path / "kept").mkdir()
+    await filled(tmp_path / "kept", clock, rows=1)
+    read = await asyncio.to_thread(run_cli, "audit", "--config", path)
+    assert len(read.stdout.splitlines()) == 1
+
+
+@pytest.mark.processes
+def test_the_audit_is_read_beside_a_running_bot(demo: DemoProcess):
+    demo.asks("oscar", "Which tasks are there?")
+    read = run_cli("audit", "--data", demo.data, "--json")
+    assert (read.returncode, read.stderr) == (0, "")
+    assert "query_tasks" in {json.loads(line)["tool"] for line in read.stdout.splitlines()}
+    assert "nightly-report" in demo.asks("oscar", "Which tasks are there?")
+
+
+# -- run --------------------------------------------------------------------------------------------------------------
+
+
+def test_run_with_a_bad_configuration_says_one_sentence_and_starts_nothing(tmp_path: Path):
+    path = config_file(tmp_path, web={"prot": 1})
+    refused = run_cli("run", "--config", path, "--ready-json", env=plain_env(**SECRETS))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith(f"chatops-bot: {path}, line ")
+    assert refused.stderr.endswith("web.prot is not a known key; did you mean port?\n")
+    assert len(refused.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_run_without_a_configuration_or_secrets_says_what_is_missing(tmp_path: Path):
+    refused = run_cli("run", "--config", tmp_path / "chatops-bot.yaml")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "No such file or directory" in refused.stderr
+    refused = run_cli("run", "--config", config_file(tmp_path))
+    assert refused.returncode == 2
+    assert len(refused.stderr.splitlines()) == 5
+    assert list(tmp_path.iterdir()) == [tmp_path / "chatops-bot.yaml"]
+
+
+async def run_bot(path: Path, **env: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "chatops_bot", "run", "--config", str(path), "--ready-json",
+        env=plain_env(**SECRETS, **env), stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+
+
+def tokens(workspace: Workspace) -> dict[str, str]:
+    ready = workspace.ready()
+    return {"SLACK_BOT_TOKEN": ready["bot_token"], "SLACK_APP_TOKEN": ready["app_token"]}
+
+
+@pytest.mark.processes
+async def test_run_prints_one_ready_line_and_ends_on_sigterm(tmp_path: Path):
+    async with Workspace.start(tmp_path / "workspace") as workspace:
+        path = config_file(tmp_path, slack={"api_url": workspace.api_url})
+        process = await run_bot(path, **tokens(workspace))
+        assert process.stdout is not None
+        ready = json.loads(await asyncio.wait_for(process.stdout.readline(), DEADLINE))
+        assert (ready["ready"], ready["model"]) == ("bot", "offline")
+        assert ready["bot_user_id"] == workspace.ready()["bot_user_id"]
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        rest, log = await asyncio.wait_for(process.communicate(), 4)
+        print(f"\n[measured] end of `run` by SIGTERM: {time.monotonic() - began:.2f} s")
+        assert (process.returncode, rest) == (0, b"")
+        assert b"Traceback" not in log
+        assert [
+            word for word in (*SECRETS.values(), *tokens(workspace).values()) if word.encode() in log
+        ] == []
+
+
+@pytest.mark.processes
+async def test_run_with_a_refused_token_says_so(tmp_path: Path):
+    async with Workspace.start(tmp_path / "workspace") as workspace:
+        path = config_file(tmp_path, slack={"api_url": workspace.api_url})
+        process = await run_bot(path, **tokens(workspace) | {"SLACK_BOT_TOKEN": "xoxb-not-a-token-of-it"})
+        rest, log = await asyncio.wait_for(process.communicate(), DEADLINE)
+    assert (process.returncode, rest) == (2, b"")
+    assert b"invalid_auth" in log
+    assert b"Traceback" not in log
+    assert b"xoxb-not-a-token-of-it" not in log
+
+
+@pytest.mark.processes
+async def test_a_stop_while_slack_is_silent_ends_the_start(tmp_path: Path):
+    """A start that waits for an answer hears SIGTERM all the same."""
+    asked, gone = asyncio.Event(), asyncio.Event()
+
+    async def silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await gone.wait()
+        writer.close()
+
+    server = await asyncio.start_server(silent, "127.0.0.1", 0)
+    try:
+        port = server.sockets[0].getsockname()[1]
+        path = config_file(tmp_path, slack={"api_url": f"http://127.0.0.1:{port}/api/"})
+        process = await run_bot(path, SLACK_BOT_TOKEN="xoxb-1", SLACK_APP_TOKEN="xapp-1")
+        await asyncio.wait_for(asked.wait(), DEADLINE)
+        process.send_signal(signal.SIGTERM)
+        rest, _ = await asyncio.wait_for(process.communicate(), 4)
+        assert (process.returncode, rest) == (0, b"")
+    finally:
+        gone.set()
+        server.close()
+        await server.wait_closed()

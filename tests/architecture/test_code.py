@@ -1,0 +1,119 @@
+"""House rules that no linter knows: broad excepts, sizes, and tests without mocks."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tracked import ROOT, tracked_files
+
+BORDERS = {"chatops_bot/tools/border.py", "chatops_bot/sessions/conductor.py", "chatops_bot/app/cli.py"}
+"""The tool, turn and process border: the only places where whatever fails may be caught."""
+BROAD = {"Exception", "BaseException"}
+MODULE_LINES = 450
+FUNCTION_LINES = 80
+
+
+def python_files(*folders: str) -> Iterator[tuple[Path, str]]:
+    for path in tracked_files():
+        if path.suffix == ".py" and path.parts[0] in folders:
+            yield path, (ROOT / path).read_text(encoding="utf-8")
+
+
+def is_broad(caught: ast.expr | None) -> bool:
+    if isinstance(caught, ast.Tuple):
+        return any(map(is_broad, caught.elts))
+    return caught is None or ast.unparse(caught).removeprefix("builtins.") in BROAD
+
+
+def only_cleans_up(handler: ast.ExceptHandler) -> bool:
+    """It ends by raising what it caught and cannot leave otherwise: nothing is hidden."""
+    last = handler.body[-1]
+    leaves = any(isinstance(node, ast.Return | ast.Break | ast.Continue) for node in ast.walk(handler))
+    return isinstance(last, ast.Raise) and last.exc is None and not leaves
+
+
+def broad_handlers(source: str) -> Iterator[ast.ExceptHandler]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ExceptHandler) and is_broad(node.type) and not only_cleans_up(node):
+            yield node
+
+
+@pytest.mark.parametrize(
+    ("handler", "is_hiding"),
+    [
+        ("except Exception: pass", True),
+        ("except: pass", True),
+        ("except (KeyError, BaseException) as e: raise Other from e", True),
+        ("except Exception:\n  if x: return 1\n  raise", True),
+        ("except BaseException:\n  close()\n  raise", False),
+        ("except KeyError: pass", False),
+    ],
+)
+def test_the_rule_tells_hiding_from_cleaning_up(handler: str, is_hiding: bool):
+    source = f"def f():\n try: work()\n {handler}"
+    assert bool(list(broad_handlers(source))) is is_hiding
+
+
+def test_whatever_fails_is_caught_at_the_three_borders_only():
+    caught = {path.as_posix() for path, source in python_files("chatops_bot") for _ in broad_handlers(source)}
+    assert caught == BORDERS
+
+
+def test_each_broad_except_carries_its_reason_on_its_line():
+    for path, source in python_files("chatops_bot"):
+        for handler in broad_handlers(source):
+            line = source.splitlines()[handler.lineno - 1]
+            assert "border: " in line.rpartition("#")[2], f"{path}:{handler.lineno} says no reason"
+
+
+def test_nothing_broad_is_suppressed():
+    for path, source in python_files("chatops_bot"):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("suppress"):
+                assert not any(map(is_broad, node.args)), f"{path}:{node.lineno} suppresses everything"
+
+
+def test_no_module_and_no_function_is_too_long():
+    modules, functions = [], []
+    for path, source in python_files("chatops_bot", "bench"):
+        modules.append((len(source.splitlines()), str(path)))
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                functions.append((lines, f"{path}:{node.lineno} {node.name}"))
+    print("\n[measured] longest modules:", *sorted(modules)[:-4:-1], sep="\n  ")
+    print("[measured] longest functions:", *sorted(functions)[:-4:-1], sep="\n  ")
+    assert [module for module in modules if module[0] > MODULE_LINES] == []
+    assert [function for function in functions if function[0] > FUNCTION_LINES] == []
+
+
+MOCKS = {"mock", "unittest.mock", "pytest_mock"}
+
+
+def test_tests_use_fakes_and_real_servers_never_mocks():
+    for path, source in python_files("tests"):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                imported = {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported = {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+            else:
+                continue
+            assert imported & MOCKS == set(), f"{path}:{node.lineno} imports a mock library"
+
+
+def test_tests_replace_nothing_inside_the_program():
+    for path, source in python_files("tests"):
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Attribute) and node.attr in ("setattr", "setitem", "delattr"):
+                owner = ast.unparse(node.value)
+                assert owner != "monkeypatch", f"{path}:{node.lineno} replaces a part of the program"
+
+
+def test_every_module_says_what_it_is_for():
+    silent = [
+        str(path) for path, source in python_files("chatops_bot", "bench", "tests") if not ast.get_docstring(ast.parse(source))
+    ]  # fmt: skip
+    assert silent == []

@@ -1,0 +1,199 @@
+"""Payloads as they come from Slack: what is handed on, in which order, and what is not."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from chatops_bot.domain.event import MessageReceived
+from chatops_bot.domain.people import Role
+from chatops_bot.domain.view import View
+from chatops_bot.platforms.slack.api import Identity
+from chatops_bot.platforms.slack.directory import SlackDirectory
+from chatops_bot.platforms.slack.inbound import SlackInbound
+from chatops_bot.ports import Place
+from tests.platforms.slack.conftest import RealClock, Recorder, http_429, waits_for
+
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def whispers() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+async def inbound(api, slack, events: Recorder, whispers: Recorder) -> AsyncIterator[SlackInbound]:
+    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    slack.users["U2"] = {"id": "U2", "name": "oscar"}
+
+    async def whisper(place: Place, person_id: str, view: View) -> None:
+        await whispers.add((place, person_id, view.fallback))
+
+    directory = SlackDirectory(api, RealClock(), {"U1": Role.ADMIN})
+    made = SlackInbound(Identity("T1", "UBOT", "BBOT"), directory, whisper, events.add)
+    yield made
+    await made.drain()
+
+
+def message(text: str = "hello", **fields: Any) -> Json:
+    event = {"type": "message", "channel": "C1", "user": "U1", "ts": "5.1", "text": text, **fields}
+    return {
+        "type": "event_callback",
+        "event": {name: value for name, value in event.items() if value is not None},
+    }
+
+
+def click(action_id: str, **fields: Any) -> Json:
+    container = {"channel_id": "C1", "message_ts": "6.1", "thread_ts": "5.1"}
+    actions = [{"action_id": action_id, "value": "v"}]
+    return {
+        "type": "block_actions",
+        "user": {"id": "U1"},
+        "container": container,
+        "actions": actions,
+        **fields,
+    }
+
+
+@pytest.mark.case("slack-49")
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"user": "UBOT"},
+        {"user": "UBOT", "bot_id": "BBOT"},
+        {"user": "U7", "bot_id": "B7"},
+        {"user": "U7", "app_id": "A7"},
+        {"user": "USLACKBOT"},
+        {"user": None},
+        {"subtype": "bot_message", "user": None, "bot_id": "B7"},
+        {"subtype": "message_changed"},
+        {"subtype": "message_deleted"},
+        {"subtype": "channel_join"},
+        {"type": "reaction_added"},
+        {"ts": None},
+    ],
+)
+async def test_bots_edits_and_notices_hand_on_nothing(inbound, events, fields):
+    inbound.receive(message(**fields))
+    await inbound.drain()
+    assert events.items == []
+
+
+@pytest.mark.parametrize("subtype", [None, "thread_broadcast", "file_share"])
+async def test_new_messages_of_people_are_handed_on(inbound, events, subtype):
+    inbound.receive(message(subtype=subtype, thread_ts="4.1", files=[{"id": "F1"}]))
+    await inbound.drain()
+    (event,) = events.items
+    assert (event.session.thread, event.message_id, event.has_attachments) == ("4.1", "5.1", True)
+
+
+async def test_a_forwarded_alert_is_read_from_its_attachment(inbound, events):
+    alert = {"title": "DiskFull", "text": "db-1 at 97 &gt; 90", "fallback": "unused"}
+    inbound.receive(message(text="", attachments=[alert]))
+    inbound.receive(
+        message(
+            text="",
+            ts="5.2",
+            blocks=[
+                {"type": "section", "text": {"type": "mrkdwn", "text": "Firing"}},
+                {"type": "rich_text", "elements": [{"elements": [{"type": "text", "text": "now"}]}]},
+            ],
+        )
+    )
+    await inbound.drain()
+    assert sorted(event.text for event in events.items) == ["DiskFull\ndb-1 at 97 > 90", "Firing\nnow"]
+
+
+async def test_messages_of_a_thread_keep_their_order_however_slow_a_lookup_is(inbound, events, slack):
+    answered = asyncio.Event()
+    slack.fault("users.info", waits_for(answered))
+    inbound.receive(message("first", thread_ts="4.1"))
+    await slack.calls.until(lambda calls: len(calls) == 1)
+    inbound.receive(message("second", ts="5.2", thread_ts="4.1", user="U2"))
+    inbound.receive(message("elsewhere", ts="5.3", thread_ts="4.9", user="U2"))
+    await events.until(lambda items: [event.text for event in items] == ["elsewhere"])
+    answered.set()
+    await inbound.drain()
+    assert [event.text for event in events.items] == ["elsewhere", "first", "second"]
+
+
+async def test_a_slow_turn_holds_up_no_later_event(api, slack):
+    stopped = asyncio.Event()
+
+    async def on_event(event: Any) -> None:
+        if isinstance(event, MessageReceived):
+            await asyncio.wait_for(stopped.wait(), 5)
+        else:
+            stopped.set()
+
+    async def whisper(*_: Any) -> None:
+        raise AssertionError("nobody is told anything")
+
+    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    inbound = SlackInbound(
+        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), {}), whisper, on_event
+    )
+    inbound.receive(message(thread_ts="5.1", ts="5.3"))
+    inbound.receive(click("stop"))
+    await inbound.drain()
+    assert stopped.is_set()
+
+
+async def test_a_control_is_named_without_its_number(inbound, events):
+    inbound.receive(click("followup:2"))
+    await inbound.drain()
+    (event,) = events.items
+    assert (event.control, event.value, event.session.thread, event.message.id) == (
+        "followup",
+        "v",
+        "5.1",
+        "6.1",
+    )
+
+
+@pytest.mark.case("slack-63")
+@pytest.mark.parametrize(
+    "body", [click("ancient"), click("x", actions=[]), click("x", actions=[{"type": "button"}])]
+)
+async def test_unknown_and_malformed_controls_are_explained(inbound, events, whispers, body):
+    inbound.receive(body)
+    await inbound.drain()
+    ((place, person, text),) = whispers.items
+    assert (place, person) == (Place("C1", "5.1"), "U1")
+    assert "no longer valid" in text
+    assert events.items == []
+
+
+async def test_an_interaction_from_nowhere_is_let_go(inbound, events, whispers):
+    inbound.receive({"type": "block_actions"})
+    inbound.receive({"type": "view_submission"})
+    inbound.receive({})
+    await inbound.drain()
+    assert events.items == whispers.items == []
+
+
+async def test_a_person_whom_slack_cannot_name_is_told_so(inbound, events, whispers, slack):
+    slack.fault("users.info", http_429(30))
+    inbound.receive(message())
+    await inbound.drain()
+    assert "Slack cannot say who you are" in whispers.items[0][2]
+    assert events.items == []
+
+
+async def test_an_event_that_fails_is_logged_and_the_next_one_works(api, slack, caplog):
+    async def on_event(_event: Any) -> None:
+        raise RuntimeError("broken")
+
+    async def whisper(*_: Any) -> None:
+        return None
+
+    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    inbound = SlackInbound(
+        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), {}), whisper, on_event
+    )
+    inbound.receive(message())
+    inbound.receive(message(ts="5.2"))
+    await inbound.drain()
+    assert caplog.text.count("An event was not handled to its end.") == 2

@@ -1,0 +1,70 @@
+"""Slack's text format in both directions."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatops_bot.platforms.slack.text import (
+    as_typed,
+    escape,
+    escape_within,
+    utf8_size,
+    without_mentions_of,
+)
+
+NAMES = {"U2": "Ana", "C1": "ops"}
+
+
+@pytest.mark.case("slack-37")
+@given(st.text())
+def test_unescaping_undoes_escaping_once(text: str):
+    assert as_typed(escape(text), {}) == text
+
+
+@pytest.mark.parametrize(
+    ("raw", "typed"),
+    [
+        ("cpu &gt; 80% &amp;&amp; mem", "cpu > 80% && mem"),
+        ("literal &amp;lt;", "literal &lt;"),
+        ("ask <@U2> in <#C1> or <#C9|alerts>", "ask @Ana in #ops or #alerts"),
+        ("<@U9|bob> and <@U8>", "@bob and @U8"),
+        ("<https://x.com/a?b=1&amp;c=2|the board>", "the board (https://x.com/a?b=1&c=2)"),
+        ("<https://x.com/a_b_>", "https://x.com/a_b_"),
+        ("<http://example.com|example.com> <mailto:me@x.io|me@x.io>", "example.com me@x.io"),
+        ("<!here> <!subteam^S1|@oncall> <!date^1^x|noon>", "@here @oncall noon"),
+        ("&lt;@U2&gt;", "<@U2>"),
+        ("a < b", "a < b"),
+    ],
+)
+def test_tokens_become_what_a_person_would_type(raw: str, typed: str):
+    assert as_typed(raw, NAMES) == typed
+
+
+@pytest.mark.parametrize(
+    ("raw", "left"),
+    [
+        ("<@UBOT> status", "status"),
+        ("<@UBOT>: status", "status"),
+        ("<@UBOT>，看一下", "看一下"),
+        ("hey <@UBOT|opsbot> check <@U2>", "hey check <@U2>"),
+        ("<@UBOT>", ""),
+        ("<@UBOT2> hello", "<@UBOT2> hello"),
+    ],
+)
+def test_only_the_bots_own_mentions_go(raw: str, left: str):
+    assert without_mentions_of(raw, "UBOT") == left
+
+
+@pytest.mark.case("slack-4")
+@given(st.text(max_size=200), st.integers(10, 120))
+def test_a_cut_keeps_the_byte_limit_and_breaks_no_entity(text: str, most: int):
+    cut = escape_within(text, most, utf8_size)
+    assert utf8_size(cut) <= most
+    whole = escape(text.replace("\x00", ""))
+    assert cut == whole or whole.startswith(cut[:-1])
+    assert as_typed(cut.removesuffix("…"), {}) in text.replace("\x00", "")
+
+
+def test_a_cut_breaks_no_visible_character():
+    family = "👨‍👩‍👧"
+    assert escape_within("ab" + family + "cd", 6) == "ab…"
