@@ -2,61 +2,61 @@
 
 While an answer streams, a fence, a code span or bold text may be open at its end, and the reader would see the rest of
 the message in the wrong dress. `heal` closes them for an interim edit; the final text never passes through here.
-A marker that has nothing behind it yet is held back.
+A marker that has nothing behind it yet is held back. Inline marks are looked for in the last line only: where the line
+before it has left one open, only the rest of its paragraph could tell what that means.
 """
 
 import re
 
-from chatops_bot.rendering.markdown import CODE_SPAN, PARAGRAPH_END, open_fence, regions
+from chatops_bot.rendering.markdown import CODE_SPAN, after_line, open_fence
 
-_INLINE = re.compile(rf"\\.|{CODE_SPAN}|(?P<open_ticks>`+)|(?P<stars>\*{{2,}})", re.DOTALL)
-_LONE_MARKER = re.compile(r"\n[ \t]*(?:[-=+]+|\d+[.)])[ \t]*\Z")
+_INLINE = re.compile(rf"\\.|{CODE_SPAN}|(?P<open_ticks>`+)|(?P<stars>\*{{2,}})")
+_LONE_MARKER = re.compile(r"(?:\n[ \t]*(?:[-=+]+|\d+[.)])[ \t]*)+\Z")
 """The beginning of a list item, or what would for a moment make a heading of the line above."""
 
 
 def heal(text: str) -> str:
     """`text` with what is open at its end closed. A text in which nothing is open comes back as it is."""
-    fence = open_fence(text)
-    if fence is None:
-        return _heal_inline(text)
+    while (closed := _close(text)) != text:
+        text = closed
+    return text
+
+
+def _close(text: str) -> str:
+    """One look at the end of `text`. What is taken off may leave something else open in front of it."""
+    if open_fence(text) is None and (lone := _LONE_MARKER.search(text)):
+        return text[: lone.start()]
     before, line_end, last_line = text.rpartition("\n")
-    if open_fence(before) is None:
-        return _heal_inline(before + line_end)  # the opening line itself is still growing
+    fence_before = open_fence(before)
+    fence = after_line(fence_before, last_line)
+    if fence is None:
+        is_end = fence_before is not None and fence_before.holds(last_line)
+        return text if is_end else before + line_end + _heal_line(last_line)
+    if fence is not fence_before:
+        return before + line_end  # the opening line itself is still growing
     run = last_line.strip(" \t>")
     if run and run == fence.marker[0] * len(run):
         text = before  # the closing line is still growing
     return text + ("" if text.endswith("\n") else "\n") + fence.closing
 
 
-def _heal_inline(text: str) -> str:
-    if lone := _LONE_MARKER.search(text):
-        text = text[: lone.start()]
-    start = _last_paragraph(text)
+def _heal_line(line: str) -> str:
     bold_at, bold = -1, ""
-    for match in _INLINE.finditer(text, start):
+    for match in _INLINE.finditer(line):
         if ticks := match["open_ticks"]:
-            if not text[match.end() :].strip():
-                text = text[: match.start()]
+            if not line[match.end() :].strip():
+                line = line[: match.start()]
             else:
-                text = text.rstrip() + (" " if text.rstrip().endswith("`") else "") + ticks
+                line = line.rstrip() + (" " if line.rstrip().endswith("`") else "") + ticks
             break
         if stars := match["stars"]:
-            follows, leads = text[match.end() :][:1], text[: match.start()][-1:]
+            follows, leads = line[match.end() :][:1], line[: match.start()][-1:]
             if bold and leads.strip():
                 bold_at, bold = -1, ""
             elif not bold and not follows.isspace():
                 bold_at, bold = match.start(), stars
     if not bold:
-        return text
-    if not text[bold_at + len(bold) :].strip(" *"):
-        return text[:bold_at]
-    return text.rstrip(" *\n\t") + bold
-
-
-def _last_paragraph(text: str) -> int:
-    """Where the last paragraph outside fences begins."""
-    *_, (is_code, last) = list(regions(text)) or [(False, "")]
-    if is_code:
-        return len(text)
-    breaks = [match.end() for match in PARAGRAPH_END.finditer(last)]
-    return len(text) - len(last) + (breaks[-1] if breaks else 0)
+        return line
+    if not line[bold_at + len(bold) :].strip(" *"):
+        return line[:bold_at]
+    return line.rstrip(" *\t") + bold

@@ -13,13 +13,11 @@ _OPENER = re.compile(
 )
 _LANGUAGE = re.compile(r"[^\s`]{0,32}")
 
-_NEXT_BLOCK = r"[ \t]*(?:\n|[>\-*+#<=]|\d{1,9}[.)])"
-PARAGRAPH_END = re.compile(rf"\n(?={_NEXT_BLOCK})")
-"""A line end behind which another block may begin; it is read so even where Markdown is undecided."""
-CODE_SPAN = rf"(?P<ticks>`++)(?:[^`\n]++|\n(?!{_NEXT_BLOCK})|(?!(?P=ticks)(?!`))`++)*+(?P=ticks)(?!`)"
-"""Pattern of a whole code span: a run of backticks up to the next run of the same length in the same paragraph.
+CODE_SPAN = r"(?P<ticks>`++)(?:[^`\n]++|(?!(?P=ticks)(?!`))`++)*+(?P=ticks)(?!`)"
+"""Pattern of a whole code span: a run of backticks up to the next run of the same length in the same line.
 
-A line that may begin another block ends the paragraph, so that what only looks like code is treated as prose.
+Markdown lets a span go on in the next line unless another block begins there, which takes a parser to say; here what is
+only perhaps code is prose.
 """
 
 

@@ -16,23 +16,20 @@ from chatops_bot.rendering.escapes import WORD_JOINER, shown
 from chatops_bot.rendering.markdown import CODE_SPAN, regions
 
 _URL = r"https?://[^\s<>|`\\\[\]]+"
-_DEFINITION = (
-    r"^ {0,3}\[[^\[\]\n]+\]:[ \t]*(?!https?://)[^\s]+[ \t]*(?:[\"'(][^\n]*)?$"  # swallowed by the reader
-)
 
 _PROSE = re.compile(
-    r"(?P<angle_escaped>\\[<>])"
+    rf"(?P<joiner>\\?<{WORD_JOINER})"
+    r"|(?P<angle_escaped>\\[<>])"
     r"|\\[^\n]"
     rf"|{CODE_SPAN}"
     r"|`+"
-    rf"|(?P<definition>{_DEFINITION})"
+    r"|(?P<definition>\]:)"  # a definition of a link is swallowed by the reader
     r"|^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*>[ \t>]*"  # a quote mark stays what it is
     rf"|\]\((?=https?://)|\]\(<(?P<target>{_URL})>"
     r"|(?P<dead_link>\]\()"
     rf"|(?P<bang>!?)<(?P<url>{_URL})(?:\|(?P<label>[^<>\n`\\\[\]]*))?>"
     r"|(?P<image>!(?=\[(?:[^\[\]\\\n`!]|\\[^\n])+\]\())"
     r"|(?P<exclaimed>!(?=\[))"
-    rf"|(?P<joiner><{WORD_JOINER})"
     r"|(?P<angle>[<>])",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -57,7 +54,7 @@ def _safe(match: re.Match[str]) -> str:
     if match["angle_escaped"]:
         return _ENTITIES[whole[1]]
     if match["definition"]:
-        return whole.replace("[", r"\[", 1)
+        return r"]\:"
     if match["target"]:
         return f"]({_in_parentheses(match['target'])}"
     if match["dead_link"]:

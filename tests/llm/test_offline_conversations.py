@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.context.fence import fence
@@ -810,7 +810,6 @@ QUESTIONS = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(QUESTIONS), HOSTILE, HOSTILE)
 async def test_hostile_content_never_changes_the_calls(text: str, error: str, payload: str):
     def rows(message: str) -> Scheduler:
@@ -828,7 +827,6 @@ async def test_hostile_content_never_changes_the_calls(text: str, error: str, pa
     assert not wild.writes
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.one_of(HOSTILE, st.text(max_size=400)))
 async def test_an_error_text_stays_inside_its_code_span_on_one_line(error: str):
     played = await play("analyse run 28", Scheduler(runs=[run(28, 3, "failed", error, error_code="")]))
@@ -843,7 +841,6 @@ async def test_an_error_text_stays_inside_its_code_span_on_one_line(error: str):
     assert len(played.text.splitlines()) <= 10
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.text(max_size=120))
 async def test_any_text_is_answered_and_without_a_verb_changes_nothing(text: str):
     played = await play(text, history=decided())

@@ -1,7 +1,7 @@
 """Tables of phrasings: what people say, and what is understood."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.llm.offline.arguments import Target, count_in, hours_in, mask, number_of
@@ -642,7 +642,6 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
 @given(TEXTS)
 def test_any_text_is_read_without_error_and_without_a_verb_nothing_is_changed(text: str):
     kinds = [intent.kind for intent in understand(text)]
@@ -652,7 +651,6 @@ def test_any_text_is_read_without_error_and_without_a_verb_nothing_is_changed(te
         assert not WRITES & set(kinds)
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from([verb for verb in WRITES if verb is not Kind.CREATE]),
     st.lists(WORDS, max_size=6).map(" ".join),

@@ -32,10 +32,16 @@ from chatops_bot.rendering.markdown import open_fence
         ("- one\n- ", "- one"),
         ("text\n\n2.", "text\n"),
         ("```\nx\n-", "```\nx\n-\n```"),
-        ("`\n```", ""),
+        ("`\n```", "`\n"),
+        ("**a\n**", "**a\n"),
+        ("> ```\n```", "> ```\n"),
+        ("> ```\nb **c", "> ```\nb **c**"),
+        ("a```\n``` `", "a```\n``` ` ```"),
         ("> ```sh\n> ls", "> ```sh\n> ls\n> ```"),
         ("```\n**a\n```\nb", "```\n**a\n```\nb"),
         ("`\n>", "`\n>"),
+        ("**a\nb", "**a\nb"),
+        ("a `b\nc `d", "a `b\nc `d`"),
         (r"a \** b", r"a \** b"),
     ],
 )
@@ -43,7 +49,12 @@ def test_what_is_open_is_closed(streamed, healed):
     assert heal(streamed) == healed
 
 
-@given(st.text(alphabet="ab *`~\n>|", max_size=60))
+MARKS = st.sampled_from(
+    ["a", "b ", " ", "*", "**", "`", "``", "```", "~~~", "\n", ">", "> ", "|", "\\", "- ", "1. ", "\r\n"]
+)
+
+
+@given(st.lists(MARKS, max_size=40).map("".join) | st.text(alphabet="ab *`~\n>|-", max_size=60))
 def test_healing_leaves_no_fence_open_and_is_stable(text):
     healed = heal(text)
     assert open_fence(healed) is None

@@ -14,14 +14,21 @@ from chatops_bot.rendering.sanitise import sanitise
 
 LIVE = re.compile(r"<(?:[@#]|!(?!--|\[|doctype\b))|<[a-z][a-z0-9+.-]*:[^\s<>|]*\|[^<>]*>", re.IGNORECASE)
 
-FRAGMENTS = st.sampled_from(
-    [
-        "<!channel>", "<!here|x>", "<!subteam^S1>", "<@U2>", "<#C1|x>", "<https://x.com|label>", "<https://x.com>", "<", ">", "!",
-        "@", "#", "\\", "`", "``", "```", "```\n", "~~~\n", "\n", "\n\n", "> ", "![", "[", "]", "](", ")", "](https://x.com)",
-        "](javascript:x)", "[r]: data:x\n", "&lt;", "&", "|", "\u202e", "\u200b", "\u2060", "a", " ", "磁盘", "<b>", "- ", "*", "_",
-        "https://x.com/__a__?b=1&c=2", "mailto:",
-    ]
-)  # fmt: skip
+PROSE = [
+    "<!channel>", "<!here|x>", "<!subteam^S1>", "<@U2>", "<#C1|x>", "<https://x.com|label>", "<https://x.com>", "<", ">", "!", "@",
+    "#", "\\", "\n", "\n\n", "> ", "![", "[", "]", "](", ")", "](https://x.com)", "](javascript:x)", "[r]: data:x\n", "[r]:", "&lt;", "&",
+    "|", "\u202e", "\u200b", "\u2060", "a", " ", "磁盘", "<b>", "- ", "*", "_", "https://x.com/__a__?b=1&c=2", "mailto:", "1. ", "\t",
+]  # fmt: skip
+FRAGMENTS = st.sampled_from([*PROSE, "`", "``", "```", "```\n", "~~~\n"])
+WHOLE_CODE = [
+    " `a <b> [c](d)` ",
+    " `` ` <@U2>`` ",
+    "\n\n```\n<b> ![c](d)\n```\n\n",
+    "\n\n~~~ x\n[r]: data:x\n~~~\n",
+]
+CLEAR_TEXTS = st.lists(st.sampled_from([*PROSE, *WHOLE_CODE]), max_size=25).map("".join) | st.text(
+    st.characters(exclude_characters="`~"), max_size=60
+)
 TEXTS = st.lists(FRAGMENTS, max_size=25).map("".join) | st.text(max_size=60)
 
 
@@ -30,6 +37,7 @@ TEXTS = st.lists(FRAGMENTS, max_size=25).map("".join) | st.text(max_size=60)
 @example("`a <!channel>")
 @example("\\<!channel>")
 @example("![`](<!here>`)")
+@example("[r]: x (<!here>")
 def test_no_token_lives(text):
     assert not LIVE.search(sanitise(text))
 
@@ -38,6 +46,9 @@ def test_no_token_lives(text):
 @example("!<https://x|a>")
 @example("!![a](u)")
 @example("<\u2060!channel>")
+@example("`\n<`>`")
+@example("[r]:>")
+@example("\\<\u2060@")
 def test_sanitising_twice_changes_nothing_more(text):
     assert sanitise(sanitise(text)) == sanitise(text)
 
@@ -68,11 +79,15 @@ def test_no_visible_character_is_lost(fragments):
     assert _readable(sanitise(text)) == _readable(text)
 
 
-@given(TEXTS)
+@given(CLEAR_TEXTS)
 @example("> [r]: data:x\n\n[r]")
 @example("`[r]: data:x\n><b>`")
 @example("`a\n<div>`")
 def test_a_markdown_reader_finds_no_image_no_html_and_no_odd_link(text):
+    """Where it is beyond doubt what is code: an odd marker may make code of it here and prose elsewhere, or the reverse.
+
+    No token lives in either (see above), and that is what calls people; images, HTML and odd links Slack doesn't show.
+    """
     tokens = MarkdownIt("commonmark").parse(sanitise(text))
     inline = [child for token in tokens for child in token.children or ()]
     kinds = {token.type for token in (*tokens, *inline)}
@@ -130,7 +145,9 @@ def test_what_is_harmless_stays_as_it_is(text):
         ("[a](javascript:alert)", r"[a]\(javascript:alert)"),
         ("[a](<https://x.com/a>)", "[a](https://x.com/a)"),
         ("![a](data:image/png;base64,x)", r"[a]\(data:image/png;base64,x)"),
-        ("[r]: javascript:x", r"\[r]: javascript:x"),
+        ("[r]: javascript:x", r"[r]\: javascript:x"),
+        ("> [r]: https://x.com", r"> [r]\: https://x.com"),
+        ("[r]: x (<!channel>", r"[r]\: x (&lt;!channel&gt;"),
         ("a\u202eb\u200bc\x1b[31m", "a⟨U+202E⟩b⟨U+200B⟩c⟨U+001B⟩[31m"),
         ("`<!channel>`", "`<\u2060!channel>`"),
         ("```\n<@U1> <https://a|b> <!DOCTYPE html>\n```", "```\n<\u2060@U1> <\u2060https://a|b> <!DOCTYPE html>\n```"),

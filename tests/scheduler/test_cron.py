@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.scheduler.clock import from_datetime, to_datetime
@@ -54,7 +54,6 @@ def never_comes(expression: str) -> bool:
     return len(weekday) == 7 and all(longest.get(m, 31) < min(day) for m in month)
 
 
-@settings(max_examples=60, deadline=None)
 @given(expressions, moments)
 def test_the_next_time_fits_is_later_and_none_is_skipped(expression: str, start: datetime):
     try:
@@ -72,7 +71,6 @@ def test_the_next_time_fits_is_later_and_none_is_skipped(expression: str, start:
         step += timedelta(minutes=1)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="0123456789*/,- \tLW#?@ajn", max_size=20))
 def test_any_text_is_parsed_or_refused_with_a_reason(text: str):
     try:

@@ -107,10 +107,10 @@ class Identity(_Stored):
 
 
 PEOPLE = (
-    ("vera", "Vera Lindqvist", "viewer", "Support lead", "#6b7fd7"),
-    ("oscar", "林浩然", "operator", "On-call engineer", "#2f9e8f"),
-    ("ana", "Ana Duarte", "approver", "Incident commander", "#c2557a"),
-    ("adam", "陈思远", "admin", "Platform owner", "#b8792e"),
+    ("vera", "Vera Lindqvist", "viewer", "Support lead", "#5865b8"),
+    ("oscar", "林浩然", "operator", "On-call engineer", "#1f7a6f"),
+    ("ana", "Ana Duarte", "approver", "Incident commander", "#b8457a"),
+    ("adam", "陈思远", "admin", "Platform owner", "#94601f"),
 )
 CHANNELS = (("incidents", "Live incidents: one thread each"), ("ops", "Day-to-day operations"))
 BOT_COLOR = "#4b5563"

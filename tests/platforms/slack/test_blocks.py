@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.domain.view import (
@@ -83,7 +83,6 @@ def code_of(made: dict[str, Any]) -> str:
 
 
 @given(views)
-@settings(deadline=None)
 def test_any_view_gives_a_payload_that_slack_takes(view: View):
     made = payload(view)
     check_message_blocks(made["blocks"])
