@@ -294,7 +294,11 @@ async def test_a_stop_that_comes_as_the_turn_ends_does_not_keep_it_from_ending(w
         assert (await world.whispers("ana"))[-1]["text"] == "This turn is over already."
         may_end.set()
         await still_answers(world)
-        assert await stores[0].turns.running() == []
+
+        async def all_ended() -> bool | None:
+            return True if not await stores[0].turns.running() else None
+
+        await until(all_ended, "the end of both turns")
     assert visible(answer) == "All is well."
 
 

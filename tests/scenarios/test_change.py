@@ -69,13 +69,13 @@ async def test_offline_a_card_shows_the_change_and_one_approval_runs_it_once(wor
         assert "enabled → disabled" in shown
         assert world.people["oscar"]["id"] in shown
         for words in {
-            "zh": ("发起人", "风险\n", "低", "有效期至", "自提出起 60 分钟", "也可以输入：approve "),
+            "zh": ("发起人", "风险\n", "低", "有效期至", "提出后 60 分钟", "也可以输入：approve "),
             "en": (
                 "Asked by",
                 "Risk",
                 "low",
                 "Expires",
-                "60 minutes after it was asked for",
+                "60 min after it was asked for",
                 "Or type: approve ",
             ),
         }[language]:
@@ -87,7 +87,8 @@ async def test_offline_a_card_shows_the_change_and_one_approval_runs_it_once(wor
         assert await world.click("ana", card, "approve") == {"ok": True}
         done = await world.becomes(ts, card, {"zh": "已执行：", "en": "Done: "}[language])
         assert action_ids(done) == []
-        assert f"Ana Duarte ({world.people['ana']['id']}" in everything(done).replace("（", " (")
+        assert "Ana Duarte" in everything(done)
+        assert world.people["ana"]["id"] in everything(done)
         assert {
             "zh": "任务 nightly-report (#1) 已暂停（回读状态：disabled）",
             "en": "Task nightly-report (#1) is paused (read back: disabled)",
