@@ -74,7 +74,8 @@ class Step:
 
     @property
     def body(self) -> str:
-        return "".join(self._visible).strip()
+        """Blank lines around it do not count; spaces in front do, since they may be those of an indented block."""
+        return "".join(self._visible).strip("\r\n").rstrip()
 
     @property
     def text(self) -> str:

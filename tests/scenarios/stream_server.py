@@ -47,6 +47,7 @@ FRAGMENTS = (
     "\n\n---\n\n",
     "[ref]: https://example.com 'title'\n",
     "long" * 40 + " ",
+    "    indented code, if it comes first\n\n",
 )
 QUESTIONS = ("Why did db-backup fail?", "查看 nightly-report 的详情", "Show the queue")
 

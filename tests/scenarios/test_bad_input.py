@@ -1,7 +1,7 @@
 """Bad input and bad weather: each ends in a sentence that a tired person understands, and the next message is answered."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -13,9 +13,11 @@ from slack_sdk.web.async_client import AsyncWebClient
 from chatops_bot.app.config import ModelConfig, ModelEndpoint
 from chatops_bot.domain.model import TextDelta, ToolCallDelta
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
+from chatops_bot.ports import Store
 from tests.llm.model_server import DONE, Answer, ModelServer, chunk, text
 from tests.scenarios.conftest import Json, World, action_ids, everything, until, visible
 from tests.scenarios.gateway import Fault
+from tests.scenarios.tapped_store import tapped
 
 IMPATIENT = ModelConfig(first_delta_seconds=0.3, between_deltas_seconds=0.3)
 ASKS = {"zh": "有哪些节点？", "en": "Which workers are there?"}
@@ -267,6 +269,37 @@ async def test_words_that_are_not_for_the_bot_get_no_answer(world: World):
         await still_answers(world)
         for ts in (plain, edited, str(said["ts"])):
             assert len(await world.thread(ts)) == 1
+
+
+async def test_a_stop_that_comes_as_the_turn_ends_does_not_keep_it_from_ending(world: World):
+    ending, may_end = asyncio.Event(), asyncio.Event()
+    stores: list[Store] = []
+
+    async def hold_the_end(name: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        if name == "turns.end":
+            ending.set()
+            await may_end.wait()
+        return await call()
+
+    def wrap(store: Store) -> Store:
+        stores.append(store)
+        return tapped(hold_the_end)(store)
+
+    async with world.bot(ScriptedModel([says("All is well.")] * 2), wrap_store=wrap):
+        ts = await world.says("oscar", f"{world.mention} quick")
+        await asyncio.wait_for(ending.wait(), 10)
+        (_, answer) = await world.thread(ts)
+        versions = (await world.look("versions", channel=world.incidents, ts=answer["ts"]))["versions"]
+        await world.click("ana", {**answer, "blocks": versions[0]["blocks"]}, "stop")
+        assert (await world.whispers("ana"))[-1]["text"] == "This turn is over already."
+        may_end.set()
+        await still_answers(world)
+
+        async def all_ended() -> bool | None:
+            return True if not await stores[0].turns.running() else None
+
+        await until(all_ended, "the end of both turns")
+    assert visible(answer) == "All is well."
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
