@@ -1,7 +1,7 @@
 """The little of Markdown's structure that sanitising, healing and splitting have to agree on: fences and code spans.
 
-A line scanner, not a parser: it is exact for fences at the margin, in quotes and in list items, and it may call an
-indented block text. No safety rests on it, since a token is defused inside code as well.
+A line scanner, not a parser: it is exact for fences at the margin and for code spans in one line, good enough for fences in
+quotes and list items, and it may call an indented block text. No token's safety rests on it: tokens are defused in code too.
 """
 
 import re
@@ -11,7 +11,9 @@ from dataclasses import dataclass
 _OPENER = re.compile(
     r"(?P<prefix>[ \t]*(?:>[ \t]*|(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(?P<marker>`{3,}(?=[^`]*$)|~{3,})(?P<info>.*)"
 )
-_LANGUAGE = re.compile(r"[^\s`]{0,32}")
+_LANGUAGE = re.compile(r"[^\s`]{1,12}(?!\S)")
+_LONGEST_FENCE = 16
+"""A fence that needs more than that before its language is read as text: no small message could afford to repeat it."""
 
 CODE_SPAN = r"(?P<ticks>`++)(?:[^`\n]++|(?!(?P=ticks)(?!`))`++)*+(?P=ticks)(?!`)"
 """Pattern of a whole code span: a run of backticks up to the next run of the same length in the same line.
@@ -51,7 +53,7 @@ def after_line(fence: Fence | None, line: str) -> Fence | None:
     if fence is not None and fence.holds(line):
         return None if fence.is_closed_by(line) else fence
     opener = _OPENER.fullmatch(line.rstrip("\r"))
-    if opener is None:
+    if opener is None or opener.end("marker") > _LONGEST_FENCE:
         return None
     prefix = opener["prefix"]
     language = _LANGUAGE.match(opener["info"].strip())

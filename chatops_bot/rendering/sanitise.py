@@ -6,7 +6,7 @@ tokens. In code an entity would be shown as such, so there an invisible word joi
 where a token could begin, and all other code stays byte for byte. It doesn't matter who is right about what is code.
 
 A link keeps its text, and lives when it goes to http or https; any other is shown as it was written. An image becomes a
-link, for a client fetches an image without asking. Always apply this to the whole text so far: a token may be split
+link, for a client fetches an image without asking. The definition of a link is text. Always apply this to the whole text so far: a token may be split
 over deltas, never over a text.
 """
 

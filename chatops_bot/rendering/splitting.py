@@ -3,7 +3,8 @@
 Pieces are filled greedily. A piece ends after a paragraph where one ends in its second half, else after a line, else
 at a space, else between two characters. Where a cut falls inside a fence, the piece closes it and the next one reopens
 it with the same language; a table that goes on repeats its header. These repairs are kept apart from the body, and the
-bodies joined are exactly the text.
+bodies joined are exactly the text. What is open at a cut is what is open in the piece as it is shown: where a line had to
+be cut, both halves are lines.
 
 Stability: where a piece ends is decided by the characters that fit into it and the one behind them, and never by what
 comes later. So appending to a text leaves every piece but the last as it was; only the last one grows, or is cut.
@@ -24,6 +25,7 @@ _TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\
 _HALF_ENTITY = re.compile(r"&(?:#?\w{0,31})\Z")
 _HALF_LINK = re.compile(r"\[[^\[\]\n]{0,300}\Z|\]\([^()\s]{0,2000}\Z")
 _ENTITY_REACH = 34
+_FENCE_BEGINS = "`~>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,18 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Structure:
-    """What is open between two lines: a fence, or a table with its header (and its rule, once that has come)."""
+    """What is open between two lines: a fence, or a table with its header (and its rule, once that has come).
+
+    `lead` is the quote mark that the rest of a cut line needs to stay in its fence.
+    """
 
     fence: Fence | None = None
     header: str = ""
     has_rule: bool = False
+    lead: str = ""
 
     def after(self, line: str) -> "_Structure":
-        bare = line.removesuffix("\n")
+        bare = self.lead + line.removesuffix("\n")
         fence = after_line(self.fence, bare)
         if fence is not None or self.fence is not None or not _TABLE_ROW.match(bare):
             return _Structure(fence)
@@ -82,7 +88,7 @@ def pieces(text: str, limit: int) -> list[Piece]:
     found: list[Piece] = []
     start, structure, opening = 0, _Structure(), ""
     while len(text) - start > limit - len(opening):
-        cut = _best_cut(text[start : start + limit - len(opening) + 1], structure, limit)
+        cut = _best_cut(text[start : start + limit - len(opening) + 1], structure)
         end = start + cut.at
         found.append(Piece(text[start:end], opening, cut.closing))
         start, structure = end, cut.structure
@@ -91,7 +97,7 @@ def pieces(text: str, limit: int) -> list[Piece]:
     return found
 
 
-def _best_cut(window: str, structure: _Structure, limit: int) -> _Cut:
+def _best_cut(window: str, structure: _Structure) -> _Cut:
     """The best end of a piece within `window`, whose last character is only there to look at.
 
     A paragraph's end or a line's end in the second half is taken at once; otherwise the line that doesn't fit is cut.
@@ -103,7 +109,7 @@ def _best_cut(window: str, structure: _Structure, limit: int) -> _Cut:
     for line in _whole_lines(window):
         before, structure = structure, structure.after(line)
         end += len(line)
-        closing = _closing(structure, limit, line_is_over=True)
+        closing = structure.fence.closing if structure.fence else ""
         if end > room:
             break
         if end + len(closing) > room:
@@ -116,7 +122,7 @@ def _best_cut(window: str, structure: _Structure, limit: int) -> _Cut:
     for cut in (paragraph, line_end):
         if cut is not None and cut.at * 2 >= room:
             return cut
-    return _cut_inside(window, latest, line_end, limit)
+    return _cut_inside(window, latest, line_end)
 
 
 def _is_sound(before: _Structure, after: _Structure, line: str) -> bool:
@@ -126,27 +132,47 @@ def _is_sound(before: _Structure, after: _Structure, line: str) -> bool:
     return not after.header or (after.has_rule and before.has_rule)
 
 
-def _cut_inside(window: str, before: _Cut, line_end: _Cut | None, limit: int) -> _Cut:
+def _cut_inside(window: str, before: _Cut, line_end: _Cut | None) -> _Cut:
     """A cut within the line that begins at `before`, or ahead of that line when it must stay whole."""
     text, structure = window[before.at :], before.structure
     if structure.fence is None and before.at and (_TABLE_ROW.match(text) or _opens_fence(text)):
         return line_end or before
-    closing = _closing(structure, limit, line_is_over=False)
-    last = len(window) - 1 - len(closing)
-    hard = 0
-    for at in range(last, before.at, -1):
-        if not may_cut(window, at) or _HALF_ENTITY.search(window, max(before.at, at - _ENTITY_REACH), at):
-            continue
-        hard = hard or at
-        if at * 2 < last:
+    last = len(window) - 1
+    line_over = window.find("\n", before.at, last)
+    hard = None
+    for at in range(last if line_over < 0 else line_over, before.at, -1):
+        if hard and at * 2 < last:
             break
-        if window[at - 1] in " \t" and (structure.fence or not _is_inside_inline(window[before.at : at])):
-            return _Cut(at, structure, closing)
+        is_soft = window[at - 1] in " \t"
+        if (hard and not is_soft) or window[at] in _FENCE_BEGINS or not may_cut(window, at):
+            continue
+        if _HALF_ENTITY.search(window, max(before.at, at - _ENTITY_REACH), at):
+            continue
+        cut = _cut_at(window, at, before)
+        if at + len(cut.closing) > last:
+            continue
+        hard = hard or cut
+        if is_soft and (structure.fence or not _is_inside_inline(window[before.at : at])):
+            return cut
     if line_end is not None and line_end.at * 4 >= last:
         return line_end
-    if hard:
-        return _Cut(hard, structure, closing)
-    return before if before.at else _Cut(last, structure, closing)
+    return hard or (before if before.at else _anywhere(window, before))
+
+
+def _anywhere(window: str, before: _Cut) -> _Cut:
+    """Where nothing allows a cut: the longest share that fits with its closing."""
+    last = len(window) - 1
+    cuts = (_cut_at(window, at, before) for at in range(last, 0, -1))
+    return next(cut for cut in cuts if cut.at + len(cut.closing) <= last)
+
+
+def _cut_at(window: str, at: int, before: _Cut) -> _Cut:
+    """The cut at `at` within the line that begins at `before`, which makes a line of each half."""
+    fence = before.structure.after(window[before.at : at]).fence
+    if fence is None:
+        return _Cut(at, _Structure())
+    lead = fence.prefix if ">" in fence.prefix else ""
+    return _Cut(at, _Structure(fence, lead=lead), f"\n{fence.closing}")
 
 
 def _is_inside_inline(line: str) -> bool:
@@ -159,20 +185,12 @@ def _opens_fence(text: str) -> bool:
 
 
 def _opening(structure: _Structure, follows: str, limit: int) -> str:
-    """What the next piece must begin with; nothing when that would take more than a quarter of it."""
+    """What the next piece must begin with; no header of a table that would take more than a quarter of it."""
     if structure.fence is not None:
-        opening = structure.fence.opening
-    elif structure.has_rule and follows == "|":
-        opening = structure.header
-    else:
-        return ""
-    return opening if len(opening) * 4 <= limit else ""
-
-
-def _closing(structure: _Structure, limit: int, *, line_is_over: bool) -> str:
-    if structure.fence is None or len(structure.fence.opening) * 4 > limit:
-        return ""
-    return ("" if line_is_over else "\n") + structure.fence.closing
+        return structure.fence.opening + structure.lead
+    if structure.has_rule and follows == "|" and len(structure.header) * 4 <= limit:
+        return structure.header
+    return ""
 
 
 def _whole_lines(window: str) -> Iterator[str]:

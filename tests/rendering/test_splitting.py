@@ -1,7 +1,7 @@
 """Long answers become several messages without losing, changing or breaking anything."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatops_bot.rendering.graphemes import clip, may_cut
@@ -12,7 +12,7 @@ FRAGMENTS = st.sampled_from(
     [
         "word ", "磁盘使用率过高。", "\n", "\n\n", "```sql\n", "```\n", "~~~\n", "> ", "`code` ", "**bold** ", "&lt;", "&amp;",
         "| a | b |\n", "|---|---|\n", "👨‍👩‍👧‍👦", "🇨🇳", "e\u0301", "[text](https://example.com/a) ", "x" * 37, "    indented\n",
-        "- item\n", "👍🏽", "한", "\r\n",
+        "- item\n", "👍🏽", "한", "\r\n", "- ```\n", "  ```py\n", "> ```\n", "````\n", "> x\n", "```", "1. ", "\t", "    ",
     ]
 )  # fmt: skip
 TEXTS = st.lists(FRAGMENTS, max_size=120).map("".join)
@@ -35,10 +35,28 @@ def test_appending_leaves_every_piece_but_the_last_as_it_was(text, more, limit):
 
 
 @given(TEXTS, LIMITS)
-def test_a_fence_is_closed_in_its_piece_and_reopened_in_the_next(text, limit):
-    found = split(text, limit)
-    assert all(open_fence(piece) is None for piece in found[:-1])
-    assert open_fence(found[-1]) == open_fence(text)
+@example("> ```sql\n" + "x" * 74, 80)
+@example("> ```" + "x" * 80, 80)
+@example("```ps://example.com\n" + "x" * 80, 80)
+@example("x\n> ~~~\n> " + "word " * 30, 80)
+@example("`" * 200, 80)
+def test_no_piece_but_the_last_leaves_a_fence_open(text, limit):
+    assert all(open_fence(piece) is None for piece in split(text, limit)[:-1])
+
+
+@given(TEXTS, LIMITS)
+def test_a_fence_is_reopened_in_the_next_piece(text, limit):
+    """Where no line has to be cut: both halves of a line are lines of their own, and either may look like a fence."""
+    longest = max(len(line) for line in text.split("\n"))
+    limit = max(limit, longest * 4 + 1)
+    assert open_fence(split(text, limit)[-1]) == open_fence(text)
+
+
+def test_a_line_cut_in_a_quoted_fence_stays_in_it():
+    found = split("> ```sh\n> " + "word " * 40, 80)
+    assert len(found) > 2
+    assert all(piece.startswith("> ```sh\n> word") for piece in found)
+    assert all(piece.endswith(" \n> ```") for piece in found[:-1])
 
 
 @given(TEXTS, LIMITS)

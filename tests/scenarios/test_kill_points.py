@@ -89,11 +89,7 @@ async def doomed_bot(world: World, data: Path, at: KillPoint | None) -> AsyncIte
 
 
 def cards_in(messages: list[Json]) -> list[Json]:
-<<<<<<< HEAD
-    return [message for message in messages if "Pause task" in everything(message).partition("\n")[0]]
-=======
     return [message for message in messages if "prop_" in everything(message)]
->>>>>>> crash
 
 
 async def decide(world: World, ts: str, card: Json, *, typed: bool) -> None:

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatops_bot.simulators.slack.page_text import markdown_html, mrkdwn_html
@@ -129,6 +129,7 @@ KINDS = st.sampled_from(
         max_size=3,
     )
 )
+@example([("rich_text", {"text": {"html": "<B>"}})])
 def test_any_blocks_yield_only_our_html(blocks: list[tuple[str, dict[str, object]]]) -> None:
     def html_of(node: object) -> list[str]:
         if isinstance(node, dict):
@@ -144,9 +145,13 @@ def test_any_blocks_yield_only_our_html(blocks: list[tuple[str, dict[str, object
 def test_an_html_field_written_by_a_sender_is_dropped() -> None:
     forged = {
         "html": "<script>",
-        "blocks": [{"type": "section", "html": "<script>"}, {"type": "rich_text", "html": "<i>"}],
+        "blocks": [
+            {"type": "section", "html": "<script>"},
+            {"type": "rich_text", "html": "<i>", "elements": [{"type": "rich_text_section", "html": "<b>"}]},
+        ],
     }
-    assert page_message(forged, NAMES) == {"blocks": [{"type": "section"}, {"type": "rich_text", "html": ""}]}
+    rich_text = {"type": "rich_text", "html": "<p></p>", "elements": [{"type": "rich_text_section"}]}
+    assert page_message(forged, NAMES) == {"blocks": [{"type": "section"}, rich_text]}
 
 
 def test_a_very_long_line_of_open_marks_is_read_in_one_pass() -> None:

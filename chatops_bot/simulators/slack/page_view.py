@@ -57,7 +57,7 @@ def _with_html(node: Any, names: Names, depth: int) -> Any:
         return node
     kind = str(node.get("type"))
     if kind == "rich_text":
-        return {**node, "html": _rich_text_html(node, names)}
+        return {**_without_html(node, depth), "html": _rich_text_html(node, names)}
     copy = {key: _with_html(value, names, depth + 1) for key, value in node.items() if key != "html"}
     text = node.get("text")
     if isinstance(text, str):
@@ -70,6 +70,17 @@ def _with_html(node: Any, names: Names, depth: int) -> Any:
         else:  # a classic attachment, whose text is mrkdwn without saying so
             copy["html"] = mrkdwn_html(text, names)
     return copy
+
+
+def _without_html(node: Any, depth: int) -> Any:
+    """Rich text has one `html` for the whole block, so any inside it is the sender's."""
+    if depth > _MAX_DEPTH:
+        return None
+    if isinstance(node, list | tuple):
+        return [_without_html(item, depth + 1) for item in node]
+    if not isinstance(node, Mapping):
+        return node
+    return {key: _without_html(value, depth + 1) for key, value in node.items() if key != "html"}
 
 
 def _mappings(value: Any) -> list[Mapping[str, Any]]:
