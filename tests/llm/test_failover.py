@@ -1,7 +1,10 @@
 """Failover: who answers, what people are told, and when an error is left alone."""
 
+from datetime import timedelta
+
 import pytest
 
+from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.errors import (
     ModelBlocked,
     ModelBroke,
@@ -12,7 +15,7 @@ from chatops_bot.domain.errors import (
 )
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Finished, FinishReason, ModelNotice, ModelRequest, TextDelta, UserMessage
-from chatops_bot.llm.failover import FailoverModel
+from chatops_bot.llm.failover import REST_SECONDS, FailoverModel
 from chatops_bot.llm.scripted import ScriptedModel, fails, says
 
 REASON = Phrase("没有回答", "It did not answer.")
@@ -67,3 +70,18 @@ async def test_the_error_of_the_standby_is_the_last_word():
     with pytest.raises(ModelError) as caught:
         await anext(deltas)
     assert caught.value.phrase == other
+
+
+async def test_a_primary_that_failed_is_left_alone_for_the_next_rounds_and_then_asked_again(
+    clock: ManualClock,
+):
+    primary = ScriptedModel([fails(ModelTimeout(REASON)), says("back")])
+    standby = ScriptedModel([says("b"), says("c")])
+    model = FailoverModel(primary, standby, monotonic=clock.monotonic)
+    for answer in ("b", "c"):
+        assert [delta async for delta in model.stream(REQUEST)][:2] == [
+            ModelNotice(REASON),
+            TextDelta(answer),
+        ]
+    clock.advance(timedelta(seconds=REST_SECONDS))
+    assert (await anext(model.stream(REQUEST))) == TextDelta("back")

@@ -75,7 +75,7 @@ async def test_offline_a_card_shows_the_change_and_one_approval_runs_it_once(wor
                 "Risk",
                 "low",
                 "Expires",
-                "60 min after it was asked for",
+                "60 min from request",
                 "Or type: approve ",
             ),
         }[language]:
