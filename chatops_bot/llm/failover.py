@@ -1,36 +1,42 @@
 """Failover: when one model cannot begin to answer, another does, and people are told.
 
 Only a call that has yielded nothing is handed over. Once a person has seen the beginning of an answer, a second model
-would start another one in the middle of it, so from then on the error passes through. For a short while after a failure
-the primary is left alone: the next rounds of the same turn must not wait for it again.
+would start another one in the middle of it, so from then on the error passes through. A turn that was handed over stays
+handed over: its next rounds must not wait for the primary again. The next turn asks the primary first.
 """
 
-import time
-from collections.abc import AsyncGenerator, Callable
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from chatops_bot.domain.errors import ModelBroke, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
-from chatops_bot.domain.model import ModelDelta, ModelNotice, ModelRequest
+from chatops_bot.domain.model import (
+    AssistantMessage,
+    Message,
+    ModelDelta,
+    ModelNotice,
+    ModelRequest,
+    SystemMessage,
+    ToolMessage,
+)
 from chatops_bot.ports import LLM
 
 HANDED_OVER = (ModelUnavailable, ModelTimeout, ModelRefused, ModelBroke)
 """A blocked answer is not among them: the provider did answer, and asking elsewhere would walk around its filter."""
 
-REST_SECONDS = 10.0
-"""How long a primary that failed is not asked: longer than a turn's rounds are apart, shorter than people take to ask again."""
+TURNS_REMEMBERED = 256
+"""More turns than run at once; an older one that still runs would only ask its primary again."""
+
+_Question = tuple[Message, ...]
 
 
 class FailoverModel:
     """An `LLM` that asks `primary`, and `standby` when the primary fails before its first delta."""
 
-    def __init__(
-        self, primary: LLM, standby: LLM, *, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, primary: LLM, standby: LLM) -> None:
         self._primary = primary
         self._standby = standby
-        self._monotonic = monotonic
-        self._failure: ModelError | None = None
-        self._rests_until = 0.0
+        self._handed_over: OrderedDict[_Question, ModelError] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -38,21 +44,33 @@ class FailoverModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
         """See `ports.LLM.stream`. The notice with the primary's sentence comes before the standby's first delta."""
-        if self._failure is None or self._monotonic() >= self._rests_until:
+        question = _question(request)
+        if len(request.messages) == len(question) or question not in self._handed_over:
             begun = False
             try:
                 async with aclosing(self._primary.stream(request)) as deltas:
                     async for delta in deltas:
                         begun = True
                         yield delta
-                self._failure = None
                 return
             except HANDED_OVER as failure:
                 if begun:
                     raise
-                self._failure = failure
-                self._rests_until = self._monotonic() + REST_SECONDS
-        yield ModelNotice(self._failure.phrase)
+                self._remember(question, failure)
+        yield ModelNotice(self._handed_over[question].phrase)
         async with aclosing(self._standby.stream(request)) as deltas:
             async for delta in deltas:
                 yield delta
+
+    def _remember(self, question: _Question, failure: ModelError) -> None:
+        self._handed_over[question] = failure
+        while len(self._handed_over) > TURNS_REMEMBERED:
+            self._handed_over.popitem(last=False)
+
+
+def _question(request: ModelRequest) -> _Question:
+    """The messages before the model's first word of this turn: the same in every round of it."""
+    last = len(request.messages)
+    while last and isinstance(request.messages[last - 1], AssistantMessage | ToolMessage | SystemMessage):
+        last -= 1
+    return request.messages[:last]

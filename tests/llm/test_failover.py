@@ -1,10 +1,7 @@
 """Failover: who answers, what people are told, and when an error is left alone."""
 
-from datetime import timedelta
-
 import pytest
 
-from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.errors import (
     ModelBlocked,
     ModelBroke,
@@ -14,8 +11,18 @@ from chatops_bot.domain.errors import (
     ModelUnavailable,
 )
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.model import Finished, FinishReason, ModelNotice, ModelRequest, TextDelta, UserMessage
-from chatops_bot.llm.failover import REST_SECONDS, FailoverModel
+from chatops_bot.domain.model import (
+    AssistantMessage,
+    Finished,
+    FinishReason,
+    ModelNotice,
+    ModelRequest,
+    TextDelta,
+    ToolMessage,
+    UserMessage,
+)
+from chatops_bot.domain.tool import ToolCall
+from chatops_bot.llm.failover import FailoverModel
 from chatops_bot.llm.scripted import ScriptedModel, fails, says
 
 REASON = Phrase("没有回答", "It did not answer.")
@@ -72,16 +79,20 @@ async def test_the_error_of_the_standby_is_the_last_word():
     assert caught.value.phrase == other
 
 
-async def test_a_primary_that_failed_is_left_alone_for_the_next_rounds_and_then_asked_again(
-    clock: ManualClock,
-):
+async def test_a_turn_stays_handed_over_and_the_next_one_asks_the_primary_first():
     primary = ScriptedModel([fails(ModelTimeout(REASON)), says("back")])
-    standby = ScriptedModel([says("b"), says("c")])
-    model = FailoverModel(primary, standby, monotonic=clock.monotonic)
-    for answer in ("b", "c"):
-        assert [delta async for delta in model.stream(REQUEST)][:2] == [
+    model = FailoverModel(primary, ScriptedModel([says("b"), says("c")]))
+    second_round = ModelRequest(
+        (
+            *REQUEST.messages,
+            AssistantMessage("", calls=(ToolCall("1", "look", "{}"),)),
+            ToolMessage("1", "look", "x"),
+        ),
+        (),
+    )
+    for request, answer in ((REQUEST, "b"), (second_round, "c")):
+        assert [delta async for delta in model.stream(request)][:2] == [
             ModelNotice(REASON),
             TextDelta(answer),
         ]
-    clock.advance(timedelta(seconds=REST_SECONDS))
-    assert (await anext(model.stream(REQUEST))) == TextDelta("back")
+    assert next(delta async for delta in model.stream(REQUEST)) == TextDelta("back")
