@@ -5,9 +5,11 @@ that no token survives anywhere. In prose `<` and `>` become entities, which are
 tokens. In code an entity would be shown as such, so there an invisible word joiner parts `<` from what follows, only
 where a token could begin, and all other code stays byte for byte. It doesn't matter who is right about what is code.
 
-A link keeps its text, and lives when it goes to http or https; any other is shown as it was written. An image becomes a
-link, for a client fetches an image without asking. Always apply this to the whole text so far: a token may be split
-over deltas, never over a text.
+In what the line scanner of `markdown` takes for prose, a link keeps its text, and lives when it goes to http or https;
+any other is shown as it was written, and so is a link's definition. An image becomes a link, for a client fetches an
+image without asking.
+
+Always apply this to the whole text so far: a token may be split over deltas, never over a text.
 """
 
 import re
@@ -40,7 +42,10 @@ _LABEL_SPECIALS = re.compile(r"[*_~#!]")
 
 
 def sanitise(text: str) -> str:
-    """Markdown that looks as `text` does and holds no live token, image or odd link. Idempotent; loses nothing visible."""
+    """Markdown that looks as `text` does and holds no live token, and in prose no image or odd link.
+
+    Idempotent; loses nothing visible.
+    """
     return "".join(
         _TOKEN_IN_CODE.sub(f"<{WORD_JOINER}", region) if is_code else _PROSE.sub(_safe, region)
         for is_code, region in regions(shown(text))
