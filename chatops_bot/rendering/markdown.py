@@ -1,7 +1,7 @@
 """The little of Markdown's structure that sanitising, healing and splitting have to agree on: fences and code spans.
 
-A line scanner, not a parser: it is exact for fences at the margin and for code spans in one line, good enough for fences in
-quotes and list items, and it may call an indented block text. No token's safety rests on it: tokens are defused in code too.
+A line scanner, not a parser: it is exact for fences at the margin, good enough for fences in quotes and list items, and
+it may call an indented block text. No token's safety rests on it, since tokens are defused inside code as well.
 """
 
 import re

@@ -5,9 +5,11 @@ that no token survives anywhere. In prose `<` and `>` become entities, which are
 tokens. In code an entity would be shown as such, so there an invisible word joiner parts `<` from what follows, only
 where a token could begin, and all other code stays byte for byte. It doesn't matter who is right about what is code.
 
-A link keeps its text, and lives when it goes to http or https; any other is shown as it was written. An image becomes a
-link, for a client fetches an image without asking. The definition of a link is text. Always apply this to the whole text so far: a token may be split
-over deltas, never over a text.
+In what the line scanner of `markdown` takes for prose, a link keeps its text, and lives when it goes to http or https;
+any other is shown as it was written, and so is a link's definition. An image becomes a link, for a client fetches an
+image without asking.
+
+Always apply this to the whole text so far: a token may be split over deltas, never over a text.
 """
 
 import re
@@ -36,11 +38,15 @@ _PROSE = re.compile(
 
 _TOKEN_IN_CODE = re.compile(r"<(?=[@#]|!(?!--|\[|doctype\b)|[a-z][a-z0-9+.-]*:[^\s<>|]*\|)", re.IGNORECASE)
 _ENTITIES = {"<": "&lt;", ">": "&gt;"}
+_LABEL_AT_LINE_START = re.compile(r"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*\[.*")
 _LABEL_SPECIALS = re.compile(r"[*_~#!]")
 
 
 def sanitise(text: str) -> str:
-    """Markdown that looks as `text` does and holds no live token, image or odd link. Idempotent; loses nothing visible."""
+    """Markdown that looks as `text` does and holds no live token, and in prose no image or odd link.
+
+    Idempotent; loses nothing visible.
+    """
     return "".join(
         _TOKEN_IN_CODE.sub(f"<{WORD_JOINER}", region) if is_code else _PROSE.sub(_safe, region)
         for is_code, region in regions(shown(text))
@@ -54,7 +60,7 @@ def _safe(match: re.Match[str]) -> str:
     if match["angle_escaped"]:
         return _ENTITIES[whole[1]]
     if match["definition"]:
-        return r"]\:"
+        return r"]\:" if _may_define(match) else whole
     if match["target"]:
         return f"]({_in_parentheses(match['target'])}"
     if match["dead_link"]:
@@ -71,6 +77,12 @@ def _safe(match: re.Match[str]) -> str:
     if match["angle"]:
         return _ENTITIES[whole]
     return whole
+
+
+def _may_define(match: re.Match[str]) -> bool:
+    """Whether a reader may take what stands before `]:` for the label of a link's definition: it begins its line, or an earlier one."""
+    before = match.string[match.string.rfind("\n", 0, match.start()) + 1 : match.start()]
+    return "[" not in before or _LABEL_AT_LINE_START.fullmatch(before) is not None
 
 
 def _link(match: re.Match[str]) -> str:

@@ -3,8 +3,8 @@
 Pieces are filled greedily. A piece ends after a paragraph where one ends in its second half, else after a line, else
 at a space, else between two characters. Where a cut falls inside a fence, the piece closes it and the next one reopens
 it with the same language; a table that goes on repeats its header. These repairs are kept apart from the body, and the
-bodies joined are exactly the text. What is open at a cut is what is open in the piece as it is shown: where a line had to
-be cut, both halves are lines.
+bodies joined are exactly the text. What is open at a cut is what is open in the piece as it is shown: where a line had
+to be cut, both halves are lines.
 
 Stability: where a piece ends is decided by the characters that fit into it and the one behind them, and never by what
 comes later. So appending to a text leaves every piece but the last as it was; only the last one grows, or is cut.

@@ -100,6 +100,8 @@ def test_no_mrkdwn_brings_a_tag_that_is_not_ours(text: str) -> None:
 
 
 @given(ANY_TEXT)
+@example("[]()")
+@example("[https://x.y <https://x.y|l>]() <https://x.y|l>")
 def test_no_markdown_brings_a_tag_that_is_not_ours(text: str) -> None:
     assert_ours(markdown_html(text, NAMES))
 

@@ -292,12 +292,17 @@ class _MarkdownRenderer(RendererHTML):
 
     def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[idx]
-        env["in_link"] = True
-        token.attrs = {"href": token.attrGet("href") or "", "target": "_blank", "rel": "noopener noreferrer"}
+        href = str(token.attrGet("href") or "")
+        env["in_link"] = bool(href)  # `[text]()` goes nowhere, so it is text
+        if not href:
+            return ""
+        token.attrs = {"href": href, "target": "_blank", "rel": "noopener noreferrer"}
         return self.renderToken(tokens, idx, options, env)
 
     def link_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        env["in_link"] = False
+        was_in_link, env["in_link"] = env["in_link"], False
+        if not was_in_link:
+            return ""
         return self.renderToken(tokens, idx, options, env)
 
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
