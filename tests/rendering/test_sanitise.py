@@ -146,6 +146,8 @@ def test_what_is_harmless_stays_as_it_is(text):
         ("[a](<https://x.com/a>)", "[a](https://x.com/a)"),
         ("![a](data:image/png;base64,x)", r"[a]\(data:image/png;base64,x)"),
         ("[r]: javascript:x", r"[r]\: javascript:x"),
+        ("1. [r]: javascript:x", r"1. [r]\: javascript:x"),
+        ("run [12]: failed", "run [12]: failed"),
         ("> [r]: https://x.com", r"> [r]\: https://x.com"),
         ("[r]: x (<!channel>", r"[r]\: x (&lt;!channel&gt;"),
         ("a\u202eb\u200bc\x1b[31m", "a⟨U+202E⟩b⟨U+200B⟩c⟨U+001B⟩[31m"),
