@@ -38,7 +38,7 @@ _PROSE = re.compile(
 
 _TOKEN_IN_CODE = re.compile(r"<(?=[@#]|!(?!--|\[|doctype\b)|[a-z][a-z0-9+.-]*:[^\s<>|]*\|)", re.IGNORECASE)
 _ENTITIES = {"<": "&lt;", ">": "&gt;"}
-_LABEL_AT_LINE_START = re.compile(r"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*\[.*")
+_LABEL_AT_LINE_START = re.compile(r"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*\[(?:[^\[\]\\]|\\.)*")
 _LABEL_SPECIALS = re.compile(r"[*_~#!]")
 
 

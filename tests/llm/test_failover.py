@@ -95,4 +95,4 @@ async def test_a_turn_stays_handed_over_and_the_next_one_asks_the_primary_first(
             ModelNotice(REASON),
             TextDelta(answer),
         ]
-    assert next(delta async for delta in model.stream(REQUEST)) == TextDelta("back")
+    assert await anext(model.stream(REQUEST)) == TextDelta("back")
