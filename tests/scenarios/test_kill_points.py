@@ -58,7 +58,8 @@ class Doomed:
 async def doomed_bot(world: World, data: Path, at: KillPoint | None) -> AsyncIterator[Doomed]:
     hears, tells = _processes.Pipe(duplex=False)
     config = world.config(data=data)
-    process = _processes.Process(target=dying_bot.run, args=(config, world.secrets(), at, tells))
+    slack = world.folder / "workspace" / "workspace.sqlite3"
+    process = _processes.Process(target=dying_bot.run, args=(config, world.secrets(), slack, at, tells))
     process.start()
     tells.close()
     doomed = Doomed(process)
