@@ -32,7 +32,7 @@ demo: $(VENV)/runtime
 	@$(BIN)/chatops-bot demo --port $(PORT)
 
 test: system
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest tests -n 2 --dist worksteal
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .
@@ -41,7 +41,7 @@ check: $(VENV)/dev
 	PYTHONPATH=. $(BIN)/lint-imports
 
 soak: system
-	SOAK_SIZE=$(SIZE) $(BIN)/python -m pytest tests -m soak
+	SOAK_SIZE=$(SIZE) $(BIN)/python -m pytest tests -m soak -n 2 --dist worksteal
 
 bench: $(VENV)/dev
 	$(BIN)/python -m bench

@@ -67,21 +67,19 @@ export class Workspace {
 
   /**
    * Follows the live stream until `close()` of the answer is called, over any number of broken connections.
-   * `onOpen(again)`: connected, `again` when events may have been missed; `onLost`: not connected at present.
+   * `onOpen()`: connected, and earlier events may have been missed; `onLost()`: not connected at present.
    */
   live({ onEvent, onOpen, onLost }) {
     let socket;
     let timer;
     let attempt = 0;
-    let opened = false;
     let closed = false;
     const connect = () => {
       const scheme = location.protocol === "https:" ? "wss" : "ws";
       socket = new WebSocket(`${scheme}://${location.host}/sim/live?${query({ person: this.person })}`);
       socket.onopen = () => {
         attempt = 0;
-        onOpen(opened);
-        opened = true;
+        onOpen();
       };
       socket.onmessage = ({ data }) => onEvent(JSON.parse(data));
       socket.onclose = () => {

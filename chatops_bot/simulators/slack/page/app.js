@@ -64,10 +64,10 @@ async function openAs(person) {
   if (mine !== workspace) return undefined; // somebody else was chosen meanwhile
   live = mine.live({
     onEvent: (event) => mine === workspace && onEvent(event),
-    onOpen: (again) => {
+    onOpen: () => {
       store.connected = true;
       banner(null);
-      if (again) refetch();
+      refetch();
     },
     onLost: () => {
       store.connected = false;
@@ -86,7 +86,7 @@ async function refreshState() {
   viewDialog.show(state.view ?? null);
 }
 
-/** After a broken connection: everything on the screen again, and what was loaded elsewhere is forgotten. */
+/** Whenever the live stream begins, for what happened before it did: everything on the screen again, and what was loaded elsewhere is forgotten. */
 async function refetch() {
   const shown = new Set([channelPane.key, threadPane.channel && threadPane.key]);
   for (const key of [...store.lists.keys()]) if (!shown.has(key)) store.lists.delete(key);
