@@ -117,7 +117,7 @@ async def test_a_question_is_answered_in_its_thread_and_a_followup_asks_the_next
         await expect(answer.locator(".markdown")).to_contain_text("Connection refused")
         await expect(answer.locator(".context", has_text=words["note"])).to_be_visible()
         lengths = await page.evaluate("() => window.seen")
-        assert len(lengths) >= 3
+        assert len(lengths) >= 2
         assert lengths[-1] == max(lengths)
         await looks_right(page, f"answer-{language}", answer, LOOKS[language])
 
