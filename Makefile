@@ -15,15 +15,17 @@ help:
 	@echo "make bench   hot paths, as ratios within one run"
 
 $(VENV)/runtime: requirements/runtime.txt pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/runtime.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@echo "preparing .venv (once)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/runtime.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
 
 $(VENV)/dev: requirements/dev.txt $(VENV)/runtime
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
-	touch $@
+	@echo "adding what tests and checks need (once)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/dev.txt
+	@touch $@
 
 system: $(VENV)/dev
 	@sh tests/system_packages.sh

@@ -1,17 +1,13 @@
 """`chatops-bot demo`: scheduler, local workspace and bot, as three processes under one launcher.
 
-Each child holds one end of a pipe as its stdin; when the launcher dies, however it dies, the pipe ends and so do they.
-They share the launcher's lock on the data folder, so the folder is free only when the last of them is gone.
 A child that dies is started again at once, on its own port, so that a click after a crash finds a bot.
 """
 
 import asyncio
-import contextlib
 import fcntl
 import json
 import os
 import secrets
-import signal
 import socket
 import sys
 import webbrowser
@@ -22,16 +18,10 @@ from typing import IO, Any
 
 import yaml
 
+from chatops_bot.app.children import Child, keep, on_port
 from chatops_bot.app.process import stop_event, unless
 from chatops_bot.domain.errors import ChatopsError
 
-READY_SECONDS = 30.0
-STOP_SECONDS = 0.9
-"""How long a child gets to end by itself. The bot goes first, so that it can still say in its threads that it was cut off;
-then the others; the whole end stays under two seconds."""
-RESTART_PAUSES = (0.0, 0.5, 2.0, 5.0)
-"""Seconds before the first, second, ... restart in a row; a child that lives for a minute starts the row anew."""
-HEALTHY_AFTER = 60.0
 LOCK_SECONDS = 3.0
 """How long a start waits for the children of a launcher that was killed just before; they end within two seconds."""
 
@@ -47,59 +37,6 @@ class DemoOptions:
     data: Path
     open_browser: bool
     as_json: bool
-
-
-class Child:
-    """One supervised process that prints a JSON line when it is ready."""
-
-    def __init__(self, name: str, arguments: list[str], env: Mapping[str, str], lock: IO[str]) -> None:
-        self.name = name
-        self.arguments = arguments
-        self.env = dict(env)
-        self.lock = lock
-        self.process: asyncio.subprocess.Process | None = None
-
-    @property
-    def pid(self) -> int:
-        return self.process.pid if self.process is not None else 0
-
-    async def start(self) -> dict[str, Any]:
-        """Start it and wait for its ready line. Raises DemoFailed when it ends first or takes too long."""
-        self.process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", *self.arguments,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=self.env, pass_fds=(self.lock.fileno(),),
-        )  # fmt: skip
-        if self.process.stdout is None:
-            raise RuntimeError("the child was started without a pipe")
-        try:
-            async with asyncio.timeout(READY_SECONDS):
-                line = await self.process.stdout.readline()
-        except TimeoutError as error:
-            await self.stop()
-            raise DemoFailed(
-                f"The {self.name} was not ready within {READY_SECONDS:g} s; its log is above."
-            ) from error
-        if not line:
-            code = await self.process.wait()
-            raise DemoFailed(
-                f"The {self.name} ended at start (exit {code}); its last log line above says why."
-            )
-        ready: dict[str, Any] = json.loads(line)
-        return ready
-
-    async def stop(self) -> None:
-        """End it: ask, then insist."""
-        if self.process is None or self.process.returncode is not None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            self.process.terminate()
-        try:
-            async with asyncio.timeout(STOP_SECONDS):
-                await self.process.wait()
-        except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                self.process.kill()
-            await self.process.wait()
 
 
 class Demo:
@@ -137,9 +74,9 @@ class Demo:
             bot_start = asyncio.ensure_future(bot.start())
             if not await unless(stop, bot_start):
                 return 0
-            scheduler.arguments = _on_port(scheduler.arguments, scheduler_ready["url"])
-            workspace.arguments = _on_port(workspace.arguments, workspace_ready["url"])
-            keeping = [asyncio.create_task(_keep(child), name=f"keep {child.name}") for child in children]
+            scheduler.arguments = on_port(scheduler.arguments, scheduler_ready["url"])
+            workspace.arguments = on_port(workspace.arguments, workspace_ready["url"])
+            keeping = [asyncio.create_task(keep(child), name=f"keep {child.name}") for child in children]
             self._tell(scheduler_ready, workspace_ready, bot_start.result(), children)
             await stop.wait()
         finally:
@@ -171,8 +108,8 @@ class Demo:
     def _kept_secret(self, name: str) -> str:
         """A random secret of this demo, made at its first start and kept in its folder."""
         path = self._data / name
-        if not path.exists():
-            path.touch(mode=0o600)
+        path.touch(mode=0o600)
+        if not path.read_text():
             path.write_text(secrets.token_urlsafe(24))
         return path.read_text()
 
@@ -266,37 +203,11 @@ class Demo:
             _say("bot        mention @opsbot in #incidents or #ops, or write to it directly")
             _say(f"model      {bot['model']}{hint}")
             _say(f"data       {self._data}  (Ctrl-C ends all three; start again to go on)")
-        if self._options.open_browser and not self._options.as_json:
+        if self._options.open_browser and not self._options.as_json and _has_screen():
             webbrowser.open(workspace["url"])
 
 
 _MODEL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL")
-
-
-async def _keep(child: Child) -> None:
-    """Start the child again whenever it ends."""
-    loop = asyncio.get_running_loop()
-    failures = 0
-    while True:
-        if child.process is None:
-            raise RuntimeError(f"the {child.name} is kept before it was started")
-        started = loop.time()
-        code = await child.process.wait()
-        failures = 0 if loop.time() - started > HEALTHY_AFTER else failures
-        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit {code}"
-        sys.stderr.write(f"chatops-bot demo: the {child.name} ended ({how}); starting it again.\n")
-        await asyncio.sleep(RESTART_PAUSES[min(failures, len(RESTART_PAUSES) - 1)])
-        failures += 1
-        try:
-            await child.start()
-        except DemoFailed as error:
-            sys.stderr.write(f"chatops-bot demo: {error}\n")
-
-
-def _on_port(arguments: list[str], url: str) -> list[str]:
-    """The same command line with the port that was given out, so that a restart comes back at the same address."""
-    at = arguments.index("--port") + 1
-    return [*arguments[:at], url.rsplit(":", 1)[1], *arguments[at + 1 :]]
 
 
 def _plain_env() -> dict[str, str]:
@@ -322,6 +233,11 @@ def _free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def _has_screen() -> bool:
+    """Whether a browser would open in a window; a text browser would take over the terminal."""
+    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def _say(line: str) -> None:
