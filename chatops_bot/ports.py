@@ -197,7 +197,7 @@ class Proposals(Protocol):
         """
 
     async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:
-        """Remember which message shows the proposal, and which revision of it; moves nothing."""
+        """Remember which message shows the proposal, and which revision of it; an older revision changes nothing."""
 
     async def in_states(self, states: frozenset[ProposalState]) -> list[Proposal]:
         """Oldest first."""

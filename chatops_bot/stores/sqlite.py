@@ -200,10 +200,10 @@ class SqliteProposals:
         return moved if won else None
 
     async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:
-        row = (card.channel, card.id, revision, proposal_id)
+        row = (card.channel, card.id, revision, proposal_id, revision)
         await self._file.write(
             lambda db: db.execute(
-                "UPDATE proposals SET card_channel = ?, card_message = ?, shown_revision = ? WHERE id = ?",
+                "UPDATE proposals SET card_channel = ?, card_message = ?, shown_revision = ? WHERE id = ? AND shown_revision <= ?",
                 row,
             )
         )

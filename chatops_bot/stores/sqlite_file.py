@@ -1,8 +1,8 @@
 """One SQLite file, one writer.
 
 Every write runs on one thread that owns the one writing connection and its transactions; reads run on another thread
-with a read-only connection. The loop never waits on the disk itself, and cancelling a caller neither stops a statement
-nor leaves a transaction open: the work was handed over whole. WAL with synchronous=FULL: what was committed survives a
+with a read-only connection. The loop never waits on the disk itself. Work that was submitted runs to its end even if the
+caller is cancelled; the caller then does not learn how it ended. WAL with synchronous=FULL: what was committed survives a
 power cut. One process only: the lock file frees itself when the process dies.
 """
 
@@ -25,7 +25,10 @@ BUSY_MILLISECONDS = 5000
 class SqliteFile:
     """Open with `SqliteFile.open`, close with `aclose`."""
 
-    def __init__(self, writer: sqlite3.Connection, reader: sqlite3.Connection, lock: IO[str]) -> None:
+    def __init__(
+        self, path: Path, writer: sqlite3.Connection, reader: sqlite3.Connection, lock: IO[str]
+    ) -> None:
+        self._path = path
         self._writer = writer
         self._reader = reader
         self._lock = lock
@@ -66,16 +69,32 @@ class SqliteFile:
             raise StoreError(
                 f"{path} cannot be opened as a database ({error}); restore it from a backup or move it away."
             ) from error
-        return cls(writer, reader, lock)
+        return cls(path, writer, reader, lock)
 
     async def write(self, work: Work[_T]) -> _T:
-        """Run `work` in one transaction of its own; committed when this returns, rolled back when it raises."""
-        return await asyncio.get_running_loop().run_in_executor(
-            self._writing, _in_transaction, self._writer, work
-        )
+        """Run `work` in one transaction of its own; committed when this returns, rolled back when it raises.
+
+        Raises StoreError when the file cannot be written, such as on a full disk.
+        """
+        return await self._submitted(self._writing, _in_transaction, self._writer, work)
 
     async def read(self, work: Work[_T]) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(self._reading, work, self._reader)
+        """Run `work` on the reading connection. Raises StoreError when the file cannot be read."""
+        return await self._submitted(self._reading, _run, self._reader, work)
+
+    async def _submitted(
+        self,
+        thread: ThreadPoolExecutor,
+        run: Callable[[sqlite3.Connection, Work[_T]], _T],
+        connection: sqlite3.Connection,
+        work: Work[_T],
+    ) -> _T:
+        # Shielded: a cancelled caller must not take back work that stands in the queue.
+        submitted = asyncio.get_running_loop().run_in_executor(thread, run, connection, work)
+        try:
+            return await asyncio.shield(submitted)
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path} cannot be used ({error}); check the disk.") from error
 
     async def aclose(self) -> None:
         await asyncio.to_thread(self._close)
@@ -99,14 +118,20 @@ def open_read_only(path: Path) -> sqlite3.Connection:
 def _in_transaction(connection: sqlite3.Connection, work: Work[_T]) -> _T:
     connection.execute("BEGIN IMMEDIATE")
     try:
-        result = work(connection)
-        if isinstance(result, sqlite3.Cursor):
-            # Freed by another thread, a cursor would reset its statement while the writer is running it again.
-            result.close()
+        result = _run(connection, work)
+        connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # some errors, a full disk among them, have rolled back already
+            connection.execute("ROLLBACK")
         raise
-    connection.execute("COMMIT")
+    return result
+
+
+def _run(connection: sqlite3.Connection, work: Work[_T]) -> _T:
+    result = work(connection)
+    if isinstance(result, sqlite3.Cursor):
+        # Freed by another thread, a cursor would reset its statement while this one is running it again.
+        result.close()
     return result
 
 

@@ -1,6 +1,8 @@
 """One file, one writer: refused in one sentence when it cannot be used, whole after a kill."""
 
+import asyncio
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -71,3 +73,42 @@ async def test_no_cursor_outlives_its_write_on_another_thread(tmp_path: Path):
                 cursor.fetchone()
     finally:
         await file.aclose()
+
+
+async def test_a_full_disk_is_said_plainly_and_the_next_write_works(tmp_path: Path):
+    file = await SqliteFile.open(tmp_path / "x.db", ["CREATE TABLE t (x BLOB);"])
+    pages = await file.write(lambda db: int(db.execute("PRAGMA page_count").fetchone()[0]))
+    await file.read(lambda db: None)
+
+    def fill(db: sqlite3.Connection) -> None:
+        db.execute("INSERT INTO t VALUES (zeroblob(1000000))")
+
+    file._writer.execute(f"PRAGMA max_page_count = {pages + 2}")
+    with pytest.raises(StoreError, match="full"):
+        await file.write(fill)
+    await file.write(lambda db: db.execute("INSERT INTO t VALUES (1)"))
+    await file.aclose()
+
+
+async def test_a_commit_that_fails_leaves_no_transaction_open(tmp_path: Path):
+    schema = "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a REFERENCES a DEFERRABLE INITIALLY DEFERRED);"
+    file = await SqliteFile.open(tmp_path / "x.db", [schema])
+    with pytest.raises(StoreError, match="FOREIGN KEY"):
+        await file.write(lambda db: db.execute("INSERT INTO b VALUES (7)"))
+    await file.write(lambda db: db.execute("INSERT INTO a VALUES (1)"))
+    await file.aclose()
+
+
+async def test_a_write_that_was_submitted_happens_though_its_caller_is_cancelled(tmp_path: Path):
+    file = await SqliteFile.open(tmp_path / "x.db", ["CREATE TABLE t (x);"])
+    gate = threading.Event()
+    first = asyncio.create_task(file.write(lambda db: gate.wait(5)))
+    second = asyncio.create_task(file.write(lambda db: db.execute("INSERT INTO t VALUES (1)")))
+    await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.gather(second, return_exceptions=True)
+    gate.set()
+    await first
+    await file.write(lambda db: None)
+    assert await file.read(lambda db: db.execute("SELECT count(*) FROM t").fetchone()[0]) == 1
+    await file.aclose()
