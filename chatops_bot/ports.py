@@ -158,7 +158,7 @@ class Transcripts(Protocol):
         """Every entry of the session, oldest first; empty when there is none."""
 
     async def known(self, session: SessionKey) -> bool:
-        """Whether the session has any entry."""
+        """Whether the bot was ever spoken to in this session: it has an entry, or a turn that was accepted."""
 
 
 class Turns(Protocol):

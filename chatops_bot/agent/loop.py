@@ -20,6 +20,7 @@ from chatops_bot.context.history import answer_to, assistant_message
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import (
+    AssistantMessage,
     FinishReason,
     Message,
     ModelNotice,
@@ -74,16 +75,23 @@ Emit = Callable[[TurnEvent], Awaitable[None]]
 
 @dataclass(slots=True)
 class Turn:
-    """One turn's input. `messages` is what the model sees, system text first; the loop appends to it."""
+    """One turn's input. `messages` is what the model sees, system text first; the loop appends to it.
+
+    `taken_ids` are the ids of all calls in it, so that no id stands for two calls of one history.
+    """
 
     context: ToolContext
     language: Language
     messages: list[Message]
     tools: tuple[ToolDefinition, ...]
     memory: TurnMemory = field(default_factory=TurnMemory)
-    taken_ids: set[str] = field(default_factory=set)
     suggestions: list[str] = field(default_factory=list)
     proposed: bool = False
+    taken_ids: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        said = (message for message in self.messages if isinstance(message, AssistantMessage))
+        self.taken_ids = {call.id for message in said for call in message.calls}
 
     def suggest(self, result: ToolResult) -> None:
         """Keep what a tool suggests to ask next, for when the model suggests nothing itself."""
@@ -112,29 +120,28 @@ class Loop:
     async def run_turn(self, turn: Turn, emit: Emit) -> None:
         """Run until the agent rests; the last event is `Rested`. Raises `ModelError` when the model fails."""
         cut_in_a_row, last_text = 0, ""
-        for round_number in range(1, self._max_rounds + 1):
+        for _ in range(self._max_rounds):
             step = await self._ask(turn, turn.tools, emit)
-            calls = step.calls(taken=turn.taken_ids, fresh=partial(_call_id, round_number))
+            calls = step.calls(taken=turn.taken_ids, fresh=partial(self._ids.new, "call"))
             await self._remember(turn, step, calls)
             if not calls:
                 await self._rest_with_answer(turn, step, emit)
                 return
             last_text = step.body or last_text
             await emit(RoundEnded())
-            if step.finish is not FinishReason.TRUNCATED:
+            if step.finish is FinishReason.TRUNCATED:
+                cut_in_a_row += 1
+                await self._answer_cut_calls(turn, calls)
+                if cut_in_a_row == MAX_CUT_CALLS:
+                    await emit(Noted(CUT_CALLS))
+                    await emit(Rested(TurnOutcome.FAILED, last_text))
+                    return
+            else:
                 cut_in_a_row = 0
                 await self._run_calls(turn, calls, emit)
                 if turn.proposed:
                     await emit(Rested(TurnOutcome.WAITING, last_text))
                     return
-                continue
-            cut_in_a_row += 1
-            for call in calls:
-                await self._store_result(turn, call, _CUT_OFF)
-            if cut_in_a_row == MAX_CUT_CALLS:
-                await emit(Noted(CUT_CALLS))
-                await emit(Rested(TurnOutcome.FAILED, last_text))
-                return
         await self._sum_up(turn, last_text, emit)
 
     async def _ask(self, turn: Turn, tools: tuple[ToolDefinition, ...], emit: Emit) -> Step:
@@ -154,7 +161,7 @@ class Loop:
                 raise ModelBroke(
                     Phrase("模型的回答没有正常结束。", "The model's answer broke off without an end.")
                 )
-            if step.finish is FinishReason.BLOCKED and not step.has_calls:
+            if step.finish is FinishReason.BLOCKED:
                 raise ModelBlocked(BLOCKED)
         except (ModelError, asyncio.CancelledError):
             if step.text.strip():
@@ -196,6 +203,11 @@ class Loop:
             for proposal in proposals:  # outside the group, which would wrap a failure to show the card
                 turn.proposed = True
                 await emit(Proposed(proposal))
+
+    async def _answer_cut_calls(self, turn: Turn, calls: Sequence[ToolCall]) -> None:
+        """The calls of a message that was cut off are not run, however whole they look."""
+        for call in calls:
+            await self._store_result(turn, call, _CUT_OFF)
 
     def _batches(self, calls: Sequence[ToolCall]) -> Iterator[tuple[Effect, list[ToolCall]]]:
         """Neighbouring reads in one batch, each write in its own, in call order."""
@@ -249,7 +261,3 @@ _CUT_OFF = ToolResult(
     {"error": "not run: your message was cut off at the output limit; send the whole call again, shorter"},
     Phrase("被截断，未执行", "cut off, not run"),
 )
-
-
-def _call_id(round_number: int, index: int) -> str:
-    return f"call_{round_number}_{index}"

@@ -69,10 +69,6 @@ class Step:
         return text
 
     @property
-    def has_calls(self) -> bool:
-        return bool(self._pieces)
-
-    @property
     def body(self) -> str:
         """Blank lines around it do not count; spaces in front do, since they may be those of an indented block."""
         return "".join(self._visible).strip("\r\n").rstrip()
@@ -85,15 +81,15 @@ class Step:
     def reasoning(self) -> str:
         return "".join(self.reasonings)
 
-    def calls(self, *, taken: set[str], fresh: Callable[[int], str]) -> tuple[ToolCall, ...]:
+    def calls(self, *, taken: set[str], fresh: Callable[[], str]) -> tuple[ToolCall, ...]:
         """The merged calls in index order, each with an id that is not in `taken`; `taken` grows by them.
 
-        Some providers send no id, or the same one twice; `fresh(index)` makes one for those.
+        Some providers send no id, or the same one twice; `fresh()` makes one for those, unlike any other.
         """
         merged: list[ToolCall] = []
         for index in sorted(self._pieces):
             pieces = self._pieces[index]
-            call_id = pieces.id if pieces.id and pieces.id not in taken else fresh(index)
+            call_id = pieces.id if pieces.id and pieces.id not in taken else fresh()
             taken.add(call_id)
             merged.append(ToolCall(call_id, pieces.name, "".join(pieces.arguments)))
         return tuple(merged)

@@ -4,8 +4,7 @@ import secrets
 import time
 from datetime import UTC, datetime, timedelta
 
-_CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
-_CODE_LENGTH = 6
+from chatops_bot.domain.proposal import CODE_LENGTH, CODE_LETTERS
 
 
 class SystemClock:
@@ -21,7 +20,7 @@ class RandomIds:
         return f"{prefix}_{secrets.token_hex(16)}"
 
     def code(self) -> str:
-        return "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
+        return "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))
 
     def nonce(self) -> str:
         return secrets.token_hex(16)
@@ -58,9 +57,9 @@ class CountingIds:
     def code(self) -> str:
         self._count += 1
         number, letters = self._count, ""
-        for _ in range(_CODE_LENGTH):
-            number, digit = divmod(number, len(_CODE_LETTERS))
-            letters = _CODE_LETTERS[digit] + letters
+        for _ in range(CODE_LENGTH):
+            number, digit = divmod(number, len(CODE_LETTERS))
+            letters = CODE_LETTERS[digit] + letters
         return letters
 
     def nonce(self) -> str:

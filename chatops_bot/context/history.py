@@ -5,6 +5,7 @@ statement that none was stored. Results are fenced here. The transcript itself i
 """
 
 import json
+import re
 from collections.abc import Callable, Sequence
 
 from chatops_bot.context.fence import fence
@@ -72,18 +73,25 @@ def assistant_message(entry: ModelSaid) -> AssistantMessage:
 def answer_to(call: ToolCall, result: ToolReturned | None, *, nonce: Callable[[], str]) -> ToolMessage:
     """The message that answers `call`: its fenced result, or the statement that none was stored."""
     content = _NO_RESULT if result is None else result.content
-    return ToolMessage(call.id, call.name, fence(content, source=f"tool {call.name}", nonce=nonce))
+    replayed = _replayable(call)
+    return ToolMessage(call.id, replayed.name, fence(content, source=f"tool {call.name}", nonce=nonce))
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
 def _replayable(call: ToolCall) -> ToolCall:
-    """The call with arguments that are a JSON object whatever the model had sent; providers refuse anything else."""
+    """The call as any provider takes it back, whatever the model had sent: a legal name, and arguments that are a JSON object."""
+    name = call.name if _NAME.fullmatch(call.name) else "unreadable_name"
+    if not call.arguments.strip():
+        return ToolCall(call.id, name, "{}")
     try:
-        arguments = json.loads(call.arguments) if call.arguments.strip() else {}
-    except ValueError:
+        arguments = json.loads(call.arguments)
+    except (ValueError, RecursionError):
         arguments = None
     if isinstance(arguments, dict):
-        return ToolCall(call.id, call.name, call.arguments if call.arguments.strip() else "{}")
-    return ToolCall(call.id, call.name, canonical_json({"not_valid_json": call.arguments}))
+        return ToolCall(call.id, name, call.arguments)
+    return ToolCall(call.id, name, canonical_json({"not_valid_json": call.arguments}))
 
 
 def _decision(entry: ProposalDecided) -> str:

@@ -9,7 +9,11 @@ RESULT_VIEW_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """`decision` is auto, proposed, approved, rejected, expired, refused or invalid; `result` is the redacted first 4 KiB."""
+    """`result` is the redacted first 4 KiB.
+
+    `decision` of a call: auto (it ran), proposed, refused, invalid, failed (a write that could not be proposed) or stopped. Of a
+    proposal: approved or refused, and the state that it came to.
+    """
 
     at: datetime
     person_id: str

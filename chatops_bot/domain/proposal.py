@@ -47,6 +47,10 @@ EDGES: dict[ProposalState, frozenset[ProposalState]] = {
 GUARDED_BY_EXPIRY = frozenset({ProposalState.APPROVED, ProposalState.CLAIMED})
 """States that a proposal may enter only before `expires_at`; a late reject is still a reject."""
 
+CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
+CODE_LENGTH = 6
+"""A code is read aloud and typed at night: no two of its letters look alike."""
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:

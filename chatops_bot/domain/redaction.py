@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from chatops_bot.domain.language import Phrase
+
 _PATTERNS: tuple[tuple[str, str], ...] = (
     ("private-key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
     ("slack-token", r"\bx(?:ox[abeoprs]|app|wfp)-[A-Za-z0-9-]{8,}"),
@@ -48,6 +50,10 @@ class Redactor:
         if self._known is not None:
             text = self._known.sub("[redacted:configured]", text)
         return _COMBINED.sub(_label, text)
+
+    def phrase(self, phrase: Phrase) -> Phrase:
+        """A phrase with both languages redacted."""
+        return Phrase(self.text(phrase.zh), self.text(phrase.en))
 
     def value(self, value: Any) -> Any:
         """A JSON value with every string in it redacted, keys included."""

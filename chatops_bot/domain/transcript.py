@@ -14,7 +14,7 @@ from chatops_bot.domain.tool import ToolCall, ToolStatus
 
 @dataclass(frozen=True, slots=True)
 class UserSaid:
-    """A person's message that started (or waits to start) a turn. `text` is what they wrote, mention removed."""
+    """A person's message that started a turn. `text` is what they wrote, mention removed."""
 
     turn_id: str
     at: datetime

@@ -10,7 +10,8 @@ from chatops_bot.ports import Place, Platform
 from chatops_bot.rendering.cards import alert_card
 from chatops_bot.sessions.followups import Followups
 
-_WHY = Phrase("任务 {task} 的运行 #{run} 为什么失败？", "Why did run #{run} of {task} fail?")
+_WHY = Phrase("运行 #{run} 为什么失败？", "Why did run #{run} fail?")
+"""By number only: a name is text from outside, and a click would make it the asker's own words."""
 
 
 class Alerts:
@@ -39,8 +40,9 @@ class Alerts:
             safe = replace(
                 alert,
                 task_name=self._redactor.text(alert.task_name),
+                error_code=self._redactor.text(alert.error_code),
                 error_message=self._redactor.text(alert.error_message),
             )
-            question = _WHY.filled(task=safe.task_name, run=safe.instance_id).said_in(self._language)
+            question = _WHY.filled(run=safe.instance_id).said_in(self._language)
             offered = await self._followups.offered([question])
             await self._platform.post(place, alert_card(safe, self._language, offered), key=key)

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from chatops_bot.domain.proposal import CODE_LENGTH, CODE_LETTERS
+
 Verdict = Literal["approve", "reject"]
 
 
@@ -13,7 +15,9 @@ class DecideByCode:
     code: str
 
 
-_DECIDE = re.compile(r"\A\W*(approve|reject|批准|拒绝)\s+([0-9A-Za-z]{4,12})\W*\Z", re.IGNORECASE)
+_DECIDE = re.compile(
+    rf"\A\W*(approve|reject|批准|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})\W*\Z", re.IGNORECASE
+)
 _APPROVALS = {"approve", "批准"}
 
 

@@ -75,7 +75,7 @@ class Conductor:
         turn_id, language = self._ids.new("turn"), language_of(text)
         snapshot = self._view(turn_id, language).snapshot()
         await self._store.turns.begin(RunningTurn(turn_id, session, None, language, snapshot))
-        return TurnInput(turn_id, session, author, text)
+        return TurnInput(turn_id, session, author, self._redactor.text(text))
 
     async def conduct(self, turn_input: TurnInput) -> None:
         """Run one accepted turn to its rest. Whatever fails in it ends this turn and nothing else."""
@@ -142,27 +142,28 @@ class Conductor:
         progress: _Progress,
     ) -> None:
         author = turn_input.author
-        text = self._redactor.text(turn_input.text)
-        said = UserSaid(turn_id, self._clock.now(), author.id, author.name, author.role.value, text)
+        now = self._clock.now()
+        said = UserSaid(turn_id, now, author.id, author.name, author.role.value, turn_input.text)
         await self._store.transcripts.append(turn_input.session, [said])
         turn = Turn(
             context=ToolContext(author, turn_input.session, turn_id),
             language=language,
-            messages=await self._messages(turn_input, language, text),
+            messages=await self._messages(turn_input, language),
             tools=self._registry.definitions(),
         )
 
         async def emit(event: TurnEvent) -> None:
             if isinstance(event, Rested):
                 progress.outcome, progress.body = event.outcome, event.body
-                answer.view.offer(await self._followups.offered(event.followups))
+                questions = [self._redactor.text(question) for question in event.followups]
+                answer.view.offer(await self._followups.offered(questions))
             answer.show(event)
             if isinstance(event, Proposed):
                 await self._approvals.show(event.proposal)
 
         await self._loop.run_turn(turn, emit)
 
-    async def _messages(self, turn_input: TurnInput, language: Language, text: str) -> list[Message]:
+    async def _messages(self, turn_input: TurnInput, language: Language) -> list[Message]:
         """Stable prefix, history up to the newest user message, volatile context last."""
         prompt = build_agent_system_prompt(
             self._agents[language],
@@ -177,7 +178,7 @@ class Conductor:
                 channel=turn_input.session.channel,
                 now=self._clock.now(),
             ),
-            text,
+            turn_input.text,
         )
         entries = await self._store.transcripts.load(turn_input.session)
         history = project(entries, nonce=self._ids.nonce)

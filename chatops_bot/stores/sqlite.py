@@ -23,6 +23,7 @@ MIGRATIONS = (
         snapshot TEXT NOT NULL DEFAULT '', outcome TEXT
     );
     CREATE INDEX turns_running ON turns (outcome) WHERE outcome IS NULL;
+    CREATE INDEX turns_by_session ON turns (session);
     CREATE TABLE claims (key TEXT PRIMARY KEY, at TEXT NOT NULL);
     CREATE TABLE proposals (
         id TEXT PRIMARY KEY, session TEXT NOT NULL, code TEXT NOT NULL, state TEXT NOT NULL, revision INTEGER NOT NULL,
@@ -93,10 +94,13 @@ class SqliteTranscripts:
         return [entry_from(body) for (body,) in rows]
 
     async def known(self, session: SessionKey) -> bool:
+        key = str(session)
         return await self._file.read(
-            lambda db: (
-                db.execute("SELECT 1 FROM entries WHERE session = ? LIMIT 1", (str(session),)).fetchone()
-                is not None
+            lambda db: bool(
+                db.execute(
+                    "SELECT EXISTS (SELECT 1 FROM entries WHERE session = ?) OR EXISTS (SELECT 1 FROM turns WHERE session = ?)",
+                    (key, key),
+                ).fetchone()[0]
             )
         )
 

@@ -41,8 +41,9 @@ class Applier:
                     "The stored action is not the one that was shown, so nothing ran; ask for the change again.",
                 )
             )
-        tool, context = self._tool(proposal), self._context(proposal, approver)
+        context = self._context(proposal, approver)
         try:
+            tool = self._tool(proposal)
             arguments = tool.spec.arguments.model_validate(dict(proposal.arguments))
             async with asyncio.timeout(tool.spec.timeout):
                 fresh = await guarded(proposal.tool, tool.plan(arguments, context))
@@ -74,8 +75,9 @@ class Applier:
 
     async def recover(self, proposal: Proposal, approver: Person) -> Applied:
         """What became of an action whose process died while it ran: proved by reading back, or unknown. Changes nothing."""
-        tool, context = self._tool(proposal), self._context(proposal, approver)
+        context = self._context(proposal, approver)
         try:
+            tool = self._tool(proposal)
             arguments = tool.spec.arguments.model_validate(dict(proposal.arguments))
             async with asyncio.timeout(tool.spec.timeout):
                 outcome = await guarded(proposal.tool, tool.probe(arguments, proposal.plan, context))
@@ -101,8 +103,8 @@ class Applier:
         return ToolContext(approver, proposal.session, proposal.turn_id, idempotency_key=proposal.id)
 
     def _redacted(self, applied: Applied) -> Applied:
-        summary = Phrase(self._redactor.text(applied.summary.zh), self._redactor.text(applied.summary.en))
-        return Applied(applied.state, summary, self._redactor.value(applied.content))
+        content = self._redactor.value(applied.content)
+        return Applied(applied.state, self._redactor.phrase(applied.summary), content)
 
 
 def _digest(proposal: Proposal) -> str:

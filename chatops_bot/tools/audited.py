@@ -1,13 +1,17 @@
 """One audit row a tool call, whatever became of it, written before the result goes anywhere."""
 
 import hashlib
+import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from chatops_bot.domain.audit import RESULT_VIEW_BYTES, AuditRecord
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.tool import ToolResult
 from chatops_bot.ports import Audit, Clock
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 
@@ -15,7 +19,14 @@ from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 def audited(audit: Audit, clock: Clock, redactor: Redactor, inner: Handler) -> Handler:
     async def record(invocation: Invocation) -> Dispatched:
         at, started = clock.now(), clock.monotonic()
-        done = await inner(invocation)
+        done = _STOPPED
+        try:
+            done = await inner(invocation)
+        finally:
+            await keep(done, at, started, invocation)
+        return done
+
+    async def keep(done: Dispatched, at: datetime, started: float, invocation: Invocation) -> None:
         view, digest = result_view(done.result.content)
         person = invocation.context.person
         await audit.record(
@@ -27,7 +38,7 @@ def audited(audit: Audit, clock: Clock, redactor: Redactor, inner: Handler) -> H
                 session=str(invocation.context.session),
                 turn_id=invocation.context.turn_id,
                 tool=invocation.call.name,
-                arguments=redactor.text(invocation.call.arguments),
+                arguments=_redacted_arguments(invocation.call.arguments, redactor),
                 decision=done.decision,
                 status=done.result.status,
                 result=view,
@@ -36,14 +47,20 @@ def audited(audit: Audit, clock: Clock, redactor: Redactor, inner: Handler) -> H
                 milliseconds=round((clock.monotonic() - started) * 1000),
             )
         )
-        return done
 
     return record
 
 
+_STOPPED = Dispatched(
+    ToolResult("not_run", {"error": "the turn was stopped while this call ran"}, Phrase("已停止", "stopped")),
+    "stopped",
+)
+"""What a call comes to whose turn is cancelled before it returns."""
+
+
 def result_view(content: Mapping[str, Any]) -> tuple[str, str]:
     """The first 4 KiB of a (redacted) result as JSON text, cut on a character, and the SHA-256 of the whole."""
-    whole = canonical_json(content).encode()
+    whole = canonical_json(content).encode(errors="replace")  # a model may send half a surrogate pair
     return whole[:RESULT_VIEW_BYTES].decode(errors="ignore"), hashlib.sha256(whole).hexdigest()
 
 
@@ -61,7 +78,7 @@ def decision_record(
         session=proposal_session,
         turn_id=turn_id,
         tool=tool,
-        arguments=redactor.text(canonical_json(arguments)),
+        arguments=canonical_json(redactor.value(arguments)),
         decision=decision,
         status=status,
         result=view,
@@ -69,3 +86,13 @@ def decision_record(
         proposal_id=proposal_id,
         milliseconds=milliseconds,
     )
+
+
+def _redacted_arguments(text: str, redactor: Redactor) -> str:
+    """Arguments as the model sent them, secrets taken out of the values that the JSON spells, or of the text where it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return redactor.text(text)
+    redacted = redactor.value(value)
+    return text if redacted == value else canonical_json(redacted)

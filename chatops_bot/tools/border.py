@@ -5,12 +5,13 @@ alike leave through it.
 """
 
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
 from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed, ToolRefused, ToolUnknown
 from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.people import Effect
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
@@ -36,7 +37,7 @@ async def guarded(name: str, work: Awaitable[_T]) -> _T:
         ) from error
 
 
-def answered(inner: Handler) -> Handler:
+def answered(effect_of: Callable[[str], Effect], inner: Handler) -> Handler:
     """Turn errors into results that tell the model what went wrong and what to do."""
 
     async def answer(invocation: Invocation) -> Dispatched:
@@ -47,7 +48,9 @@ def answered(inner: Handler) -> Handler:
         except (ToolUnknown, ToolArgumentsInvalid) as error:
             return Dispatched(_failed(error.phrase, invocation.language), "invalid")
         except ToolError as error:
-            return Dispatched(_failed(error.phrase, invocation.language), "auto")
+            # A write that failed was only being planned: nothing ran, and the audit must not say that something did.
+            ran = effect_of(invocation.call.name) is Effect.READ
+            return Dispatched(_failed(error.phrase, invocation.language), "auto" if ran else "failed")
 
     return answer
 
@@ -57,9 +60,13 @@ def redacted(redactor: Redactor, inner: Handler) -> Handler:
 
     async def redact(invocation: Invocation) -> Dispatched:
         done = await inner(invocation)
-        result = done.result
-        summary = Phrase(redactor.text(result.summary.zh), redactor.text(result.summary.en))
-        return replace(done, result=replace(result, content=redactor.value(result.content), summary=summary))
+        result = replace(
+            done.result,
+            content=redactor.value(done.result.content),
+            summary=redactor.phrase(done.result.summary),
+            suggestions=tuple(map(redactor.phrase, done.result.suggestions)),
+        )
+        return replace(done, result=result)
 
     return redact
 

@@ -33,9 +33,9 @@ class Dispatcher:
         handler = authorised(handler)
         handler = validated(handler)
         handler = found_in(registry, handler)
-        handler = answered(handler)
-        handler = capped(handler)
+        handler = answered(self.effect_of, handler)
         handler = redacted(redactor, handler)
+        handler = capped(handler)  # outside: a secret that was cut in half would no longer be known as one
         self._handle = audited(audit, clock, redactor, handler)
 
     async def dispatch(

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from chatops_bot.domain.errors import ToolArgumentsInvalid
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 from chatops_bot.tools.registry import Registry
 
@@ -55,7 +56,8 @@ def parse_object(text: str) -> dict[str, Any]:
         return {}
     try:
         value = json.loads(text)
-    except ValueError as error:
+        canonical_json(value).encode()  # a lone surrogate is legal JSON and no text
+    except (ValueError, RecursionError) as error:
         raise ToolArgumentsInvalid(
             Phrase(
                 f"参数不是合法的 JSON（{error}），没有执行；请重新发出完整的调用。",

@@ -181,6 +181,12 @@ async def test_blocked_output_is_an_error_that_keeps_the_text(stage):
     assert said.text == "I would"
 
 
+async def test_calls_of_a_blocked_message_never_run(stage):
+    with pytest.raises(ModelBlocked):
+        await stage.play(calls(("switch", {"task_id": 3, "action": "pause"}), reason=FinishReason.BLOCKED))
+    assert stage.of(Proposed) == []
+
+
 @pytest.mark.case("peer-T27")
 async def test_calls_of_a_cut_message_never_run_and_after_three_the_turn_gives_up(stage):
     cut = calls(("switch", {"task_id": 3, "action": "pause"}), reason=FinishReason.TRUNCATED)

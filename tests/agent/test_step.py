@@ -21,7 +21,7 @@ def merged(deltas: list[ModelDelta], taken: set[str] | None = None) -> tuple[Too
     step = Step()
     for delta in deltas:
         step.fold(delta)
-    return step.calls(taken=set() if taken is None else taken, fresh=lambda index: f"fresh_{index}")
+    return step.calls(taken=set() if taken is None else taken, fresh=lambda: "fresh")
 
 
 @pytest.mark.case("nightingale-T64")
@@ -59,5 +59,5 @@ def test_text_reasoning_and_finish_are_kept_apart():
 
 def test_an_id_that_is_taken_is_replaced_and_remembered():
     taken = {"a"}
-    assert merged([ToolCallDelta(0, "a", "look", "{}")], taken)[0].id == "fresh_0"
-    assert taken == {"a", "fresh_0"}
+    assert merged([ToolCallDelta(0, "a", "look", "{}")], taken)[0].id == "fresh"
+    assert taken == {"a", "fresh"}

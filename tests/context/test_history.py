@@ -107,6 +107,16 @@ def test_arguments_are_replayed_as_an_object(sent: str, replayed: dict[str, obje
     assert json.loads(assistant.calls[0].arguments) == replayed
 
 
+@pytest.mark.parametrize("name", ["", "pause task!", "x" * 65, "暂停"])
+def test_a_name_that_no_provider_takes_is_replayed_as_one_that_it_does(name: str):
+    call = ToolCall("c", name, "[" * 100_000)
+    messages = project([user("t1"), model("t1", call), returned("t1", call)], nonce=CountingIds().nonce)
+    assistant, answer = messages[1:]
+    assert isinstance(assistant, AssistantMessage)
+    assert isinstance(answer, ToolMessage)
+    assert assistant.calls[0].name == answer.name == "unreadable_name"
+
+
 @pytest.mark.case("peer-T17")
 def test_a_model_message_with_reasoning_only_is_not_sent():
     messages = project([user("t1"), model("t1", reasoning="hmm"), user("t2")], nonce=CountingIds().nonce)

@@ -98,6 +98,21 @@ async def test_turns_that_never_rested_are_found(store: Store):
     assert await store.turns.running() == [replace(first, message=CARD, snapshot='{"text":"half"}')]
 
 
+async def test_a_session_is_known_from_the_moment_its_turn_is_accepted(store: Store):
+    await store.turns.begin(RunningTurn("turn_1", SESSION, None, "zh", ""))
+    assert await store.transcripts.known(SESSION)
+    assert not await store.transcripts.known(replace(SESSION, thread="other"))
+
+
+async def test_a_card_never_goes_back_to_an_older_revision(store: Store):
+    await store.proposals.add(a_proposal())
+    await store.proposals.shown("prop_1", CARD, 2)
+    await store.proposals.shown("prop_1", MessageRef("C1", "older"), 0)
+    proposal = await store.proposals.get("prop_1")
+    assert proposal is not None
+    assert (proposal.card, proposal.shown_revision) == (CARD, 2)
+
+
 async def test_a_proposal_comes_back_as_it_was(store: Store):
     await store.proposals.add(a_proposal())
     assert await store.proposals.get("prop_1") == a_proposal()

@@ -61,8 +61,8 @@ async def test_its_button_asks_why_in_its_thread(world: World, language: str):
         await deliver(world, bot.web_url)
         (alert,) = await alerts_in(world)
         question = {
-            "zh": "任务 db-backup 的运行 #7 为什么失败？",
-            "en": "Why did run #7 of db-backup fail?",
+            "zh": "运行 #7 为什么失败？",
+            "en": "Why did run #7 fail?",
         }[language]
         assert labels(alert) == [question]
         await world.click("oscar", alert, "followup")

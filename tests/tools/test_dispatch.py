@@ -13,7 +13,7 @@ from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import ProposalState, canonical_json
 from chatops_bot.stores.sqlite import read_audit
-from chatops_bot.tools.bounds import cap_content
+from chatops_bot.tools.bounds import RESULT_CHARS, cap_content
 
 
 async def test_a_read_runs_and_is_audited(bench, tmp_path: Path):
@@ -90,6 +90,8 @@ async def test_a_viewer_is_refused_before_anything_is_proposed(bench, tmp_path: 
     [
         ('{"name": "up', "not valid JSON"),
         ("[1]", "must be a JSON object"),
+        ("[" * 100_000, "not valid JSON"),
+        (r'{"name": "\ud83d"}', "not valid JSON"),
         ('{"limit": "many"}', "limit:"),
         ('{"limit": 0}', "limit:"),
         ('{"nam": "x"}', "nam:"),
@@ -165,3 +167,24 @@ def test_a_capped_result_is_valid_json_and_says_what_was_cut(content: dict[str, 
         assert capped == content
     else:
         assert capped["cut"]
+
+
+async def test_a_secret_at_the_cap_is_taken_out_before_the_cut(bench):
+    bench.look.answer = {"log": "x" * (RESULT_CHARS // 2 - 9) + "hunter2-and-more" + "y" * RESULT_CHARS}
+    assert "hunter2" not in str((await bench.call("look", "{}")).result)
+
+
+async def test_a_call_that_is_stopped_is_audited_too(bench, tmp_path: Path):
+    bench.look.gate = asyncio.Event()
+    calling = asyncio.create_task(bench.call("look", "{}"))
+    await bench.look.entered.get()
+    calling.cancel()
+    await asyncio.gather(calling, return_exceptions=True)
+    ((_, row),) = read_audit(tmp_path / "bot.db")
+    assert (row.tool, row.decision, row.status) == ("look", "stopped", "not_run")
+
+
+async def test_a_write_that_could_not_be_proposed_is_not_audited_as_one_that_ran(bench, tmp_path: Path):
+    await bench.call("switch", '{"task_id": 9, "action": "pause"}')
+    ((_, row),) = read_audit(tmp_path / "bot.db")
+    assert row.decision == "failed"
