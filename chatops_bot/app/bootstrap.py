@@ -14,6 +14,7 @@ from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.web import web_app
+from chatops_bot.domain.errors import ChatopsError
 from chatops_bot.domain.people import RIGHTS, Role
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.llm.failover import FailoverModel
@@ -185,7 +186,10 @@ async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application
 async def _sweep(approvals: Approvals) -> None:
     while True:
         await asyncio.sleep(EXPIRY_SWEEP_SECONDS)
-        await approvals.expire_due()
+        try:
+            await approvals.sweep()
+        except ChatopsError as error:
+            _log.error("the sweep of proposals failed and is tried again: %s", error)
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:

@@ -5,8 +5,9 @@ make one decision; the other is told who won. No model is in reach of anything h
 """
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Language, Phrase
@@ -23,6 +24,9 @@ from chatops_bot.tools.apply import Applied, Applier
 from chatops_bot.tools.audited import decision_record
 
 _log = logging.getLogger(__name__)
+
+STALE_AFTER = timedelta(seconds=60)
+"""A card that is behind for longer than any edit takes was missed, and is not just on its way."""
 
 
 _UNKNOWN = Phrase(
@@ -44,6 +48,7 @@ _NOT_CONFIRMED = Phrase(
     "执行前无法确认批准人的身份，未执行任何操作；请重新发起请求。",
     "The approver's identity could not be confirmed before running, so nothing was run; ask for the change again.",
 )
+_REJECTED = Phrase("已拒绝，未执行任何操作。", "Rejected; nothing was run.")
 _NOBODY = Person("", "", Role.GUEST)
 
 
@@ -107,13 +112,13 @@ class Approvals:
             return
         now = self._clock.now()
         if verdict == "reject":
-            rejected = await self._move(proposal, ProposalState.REJECTED, person, now)
+            rejected = await self._move(
+                proposal, ProposalState.REJECTED, person, now, _REJECTED.said_in(_language(proposal))
+            )
             if rejected is None:
                 await self._tell_overtaken(proposal, person)
-                return
-            await self._settle(
-                rejected, person, Phrase("已拒绝，未执行任何操作。", "Rejected; nothing was run."), {}
-            )
+            else:
+                await self._settle(rejected, person)
             return
         approved = await self._move(proposal, ProposalState.APPROVED, person, now)
         if approved is None:
@@ -123,10 +128,10 @@ class Approvals:
         await self._apply(approved)
 
     async def _move(
-        self, proposal: Proposal, to: ProposalState, person: Person, now: datetime
+        self, proposal: Proposal, to: ProposalState, person: Person, now: datetime, outcome_text: str = ""
     ) -> Proposal | None:
         return await self._store.proposals.move(
-            proposal, to, now,
+            proposal, to, now, outcome_text=outcome_text,
             decided_by_id=person.id, decided_by_name=person.name, decided_by_role=person.role.value, decided_at=now,
         )  # fmt: skip
 
@@ -158,19 +163,18 @@ class Approvals:
         if final is None:
             _log.error("proposal %s left its claim while its action ran; the card may be behind", claimed.id)
             return
-        await self._settle(final, person, applied.summary, applied.content)
+        await self._settle(final, person)
 
-    async def _settle(self, final: Proposal, person: Person, summary: Phrase, content: object) -> None:
+    async def _settle(self, final: Proposal, person: Person) -> None:
         """The proposal has reached an end: audit it, remember it in the session, show it.
 
         In this order, so that after a crash an end that the session knows of has been audited too.
         """
-        text = final.outcome_text or summary.said_in(_language(final))
-        await self._audit(final, person, final.state.value, content if isinstance(content, dict) else {})
-        await self._store.transcripts.append(final.session, [self._entry(final, text)])
+        await self._audit(final, person, final.state.value, final.outcome or {})
+        await self._store.transcripts.append(final.session, [self._entry(final)])
         await self._show_quietly(final)
 
-    def _entry(self, final: Proposal, text: str) -> ProposalDecided:
+    def _entry(self, final: Proposal) -> ProposalDecided:
         return ProposalDecided(
             turn_id=final.turn_id,
             at=self._clock.now(),
@@ -180,15 +184,19 @@ class Approvals:
             target=final.plan.target,
             state=final.state.value,
             person_name=final.decided_by_name,
-            outcome=text,
+            outcome=final.outcome_text,
         )
 
-    async def expire_due(self) -> None:
-        """Close what nobody decided in time."""
+    async def sweep(self) -> None:
+        """Close what nobody decided in time or could be run in time, and bring cards up to date that an edit did not reach."""
         now = self._clock.now()
-        for proposal in await self._store.proposals.in_states(frozenset({ProposalState.PENDING})):
+        waiting = frozenset({ProposalState.PENDING, ProposalState.APPROVED})
+        for proposal in await self._store.proposals.in_states(waiting):
             if now >= proposal.expires_at:
                 await self._expire(proposal, _expired(proposal))
+        for proposal in await self._store.proposals.with_stale_card():
+            if proposal.state is not ProposalState.CLAIMED and now - _touched(proposal) > STALE_AFTER:
+                await self._catch_up(proposal)
 
     async def _expire(self, proposal: Proposal, why: Phrase) -> None:
         """Close a proposal that nobody may run any more."""
@@ -196,35 +204,44 @@ class Approvals:
             proposal, ProposalState.EXPIRED, self._clock.now(), outcome_text=why.said_in(_language(proposal))
         )
         if expired is not None:
-            await self._settle(expired, _NOBODY, why, {})
+            await self._settle(expired, _NOBODY)
 
     async def recover(self) -> None:
-        """After a restart: finish what was approved, settle what was running, bring every card up to date."""
+        """After a restart: settle what was running, finish what was approved, bring every card up to date."""
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.CLAIMED})):
-            person = await self._directory.person(proposal.decided_by_id)
+            person = await self._person_or_guest(proposal.decided_by_id)
             await self._finish(proposal, person, await self._applier.recover(proposal, person))
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.APPROVED})):
-            person = await self._directory.person(proposal.decided_by_id)
             # Perhaps for the second time: the crash may have come before the first row, and none must be missing.
-            await self._audit(proposal, person, "approved", {})
+            await self._audit(proposal, await self._person_or_guest(proposal.decided_by_id), "approved", {})
             await self._apply(proposal)
         for proposal in await self._store.proposals.with_stale_card():
             await self._catch_up(proposal)
 
+    async def _person_or_guest(self, person_id: str) -> Person:
+        """The person, or, where the platform cannot say who that is, somebody of that id with no rights."""
+        if not person_id:
+            return _NOBODY
+        try:
+            return await self._directory.person(person_id)
+        except PlatformError as error:
+            _log.warning("who %s is cannot be asked: %s", person_id, error)
+            return Person(person_id, person_id, Role.GUEST)
+
     async def _catch_up(self, proposal: Proposal) -> None:
-        if proposal.card is None:
-            place = Place(proposal.session.channel, proposal.session.thread)
-            proposal = replace(proposal, card=await self._platform.find(place, proposal.id))
+        try:
+            if proposal.card is None:
+                place = Place(proposal.session.channel, proposal.session.thread)
+                proposal = replace(proposal, card=await self._platform.find(place, proposal.id))
+        except PlatformError as error:
+            _log.warning("the card of proposal %s could not be looked for: %s", proposal.id, error)
+            return
         entries = await self._store.transcripts.load(proposal.session)
         told = any(isinstance(e, ProposalDecided) and e.proposal_id == proposal.id for e in entries)
-        if not told and not proposal.is_open:
-            decider = proposal.decided_by_id
-            person = await self._directory.person(decider) if decider else _NOBODY
-            await self._audit(proposal, person, proposal.state.value, dict(proposal.outcome or {}))
-            await self._store.transcripts.append(
-                proposal.session, [self._entry(proposal, proposal.outcome_text)]
-            )
-        await self._show_quietly(proposal)
+        if told or proposal.is_open:
+            await self._show_quietly(proposal)
+        else:
+            await self._settle(proposal, await self._person_or_guest(proposal.decided_by_id))
 
     async def _show_quietly(self, proposal: Proposal) -> None:
         """Show the card; when the platform fails, the card stays stale and is caught up at the next start."""
@@ -258,7 +275,7 @@ class Approvals:
         await self._platform.whisper(place, person.id, whisper_view(phrase, language))
 
     async def _audit(
-        self, proposal: Proposal, person: Person, decision: str, content: dict[str, object]
+        self, proposal: Proposal, person: Person, decision: str, content: Mapping[str, object]
     ) -> None:
         await self._store.audit.record(
             decision_record(
@@ -271,6 +288,11 @@ class Approvals:
 
 def _language(proposal: Proposal) -> Language:
     return "zh" if proposal.language == "zh" else "en"
+
+
+def _touched(proposal: Proposal) -> datetime:
+    """When the proposal last changed."""
+    return proposal.finished_at or proposal.decided_at or proposal.created_at
 
 
 def _expired(proposal: Proposal) -> Phrase:
