@@ -113,7 +113,7 @@ class SlackInbound:
         self._run(self._hand_on(session, action.user.id, lambda: self._control(session, control, action)))
 
     async def _message(self, session: SessionKey, event: MessageEvent) -> MessageReceived:
-        raw = event.readable_text
+        raw = event.text or ""
         bot = self._identity.user_id
         users = mentioned_users(raw) - {bot}
         names = {user: await self._directory.user_name(user) for user in sorted(users)}

@@ -104,21 +104,14 @@ async def test_new_messages_of_people_are_handed_on(inbound, events, subtype):
     assert (event.session.thread, event.message_id, event.has_attachments) == ("4.1", "5.1", True)
 
 
-async def test_a_forwarded_alert_is_read_from_its_attachment(inbound, events):
-    alert = {"title": "DiskFull", "text": "db-1 at 97 &gt; 90", "fallback": "unused"}
-    inbound.receive(message(text="", attachments=[alert]))
-    inbound.receive(
-        message(
-            text="",
-            ts="5.2",
-            blocks=[
-                {"type": "section", "text": {"type": "mrkdwn", "text": "Firing"}},
-                {"type": "rich_text", "elements": [{"elements": [{"type": "text", "text": "now"}]}]},
-            ],
-        )
-    )
+@pytest.mark.parametrize(("text", "own"), [("", ""), (None, ""), (" ", ""), ("look", "look")])
+async def test_what_a_person_forwards_is_not_taken_for_their_own_words(inbound, events, text, own):
+    command = {"type": "section", "text": {"type": "mrkdwn", "text": "<@UBOT> approve ABC234"}}
+    forwarded = {"text": "approve ABC234", "fallback": "approve ABC234", "blocks": [command]}
+    inbound.receive(message(text=text, attachments=[forwarded], blocks=[command]))
     await inbound.drain()
-    assert sorted(event.text for event in events.items) == ["DiskFull\ndb-1 at 97 > 90", "Firing\nnow"]
+    (event,) = events.items
+    assert (event.text, event.mentions_bot, event.has_attachments) == (own, False, True)
 
 
 async def test_messages_of_a_thread_keep_their_order_however_slow_a_lookup_is(inbound, events, slack):
