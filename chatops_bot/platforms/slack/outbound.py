@@ -148,8 +148,7 @@ class SlackWriter:
         async with message.sending:
             if message.successor is None:
                 try:
-                    with self._urgently():
-                        await self._persist(lambda: self._update(message, view))
+                    await self._persist(lambda: self._update_urgently(message, view))
                 except MessageGone as error:
                     log.info("%s Posting it anew.", error)
                     message.successor = await self.post(await self._place_of(message), view)
@@ -207,6 +206,11 @@ class SlackWriter:
                 await self._calm.wait()
             else:
                 return
+
+    async def _update_urgently(self, message: _Message, view: View) -> None:
+        """One attempt at a final: progress waits for the attempt, not for the pause until the next one."""
+        with self._urgently():
+            await self._update(message, view)
 
     async def _update(self, message: _Message, view: View) -> None:
         if message.finished:

@@ -169,6 +169,18 @@ async def test_finals_do_not_queue_behind_progress(slack, writer):
     assert all(slack.messages[ref.id]["text"] == "final" for ref in refs)
 
 
+async def test_a_final_that_keeps_failing_holds_up_no_progress_of_others(slack, writer):
+    failing, other = await writer.post(THREAD, view("…")), await writer.post(THREAD, view("…"))
+    slack.fault("chat.update", refuses("internal_error"))
+    final = asyncio.create_task(writer.finish(failing, view("final")))
+    await slack.calls.until(lambda calls: calls[-1][0] == "chat.update")
+    writer.edit(other, view("progress"))
+    await slack.calls.until(lambda calls: calls[-1][1].get("text") == "progress")
+    assert not final.done()
+    await final
+    assert [text for _, text in slack.shown] == ["…", "…", "progress", "final"]
+
+
 async def test_no_error_tells_the_token(slack, writer):
     slack.fault("chat.postMessage", refuses("invalid_auth"))
     with pytest.raises(PlatformError, match="check the bot token") as refused:
