@@ -44,6 +44,10 @@ NOT_RECOGNISED = Phrase(
     "暂时无法向 Slack 查询您的身份，因此没有处理；请稍后再试。",
     "Slack cannot say who you are at the moment, so nothing was done; please try again.",
 )
+CLICK_FAILED = Phrase(
+    "机器人内部出错；除卡片上显示的以外，没有做出任何决定。请查看卡片。",
+    "Something inside the bot failed; nothing was decided that the card does not show. Look at the card.",
+)
 
 OnEvent = Callable[[InboundEvent], Awaitable[None]]
 Whisper = Callable[[Place, str, View], Awaitable[None]]
@@ -75,9 +79,10 @@ class SlackInbound:
         deadline = loop.time() + grace
         while self._tasks and (left := deadline - loop.time()) > 0:
             await asyncio.wait(self._tasks, timeout=left)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _receive_event(self, raw: Any) -> None:
         if not isinstance(raw, dict) or raw.get("type") not in ("message", "app_mention"):
@@ -109,8 +114,14 @@ class SlackInbound:
             log.info("A control %r that nobody knows was used.", control)
             self._refuse(body)
             return
-        session = self._session(action.container.channel_id, action.thread)
-        self._run(self._hand_on(session, action.user.id, lambda: self._control(session, control, action)))
+        session, user = self._session(action.container.channel_id, action.thread), action.user.id
+
+        def tell_of_failure(task: asyncio.Task[None]) -> None:
+            if not task.cancelled() and task.exception() is not None:
+                self._run(self._tell(Place(session.channel, session.thread), user, CLICK_FAILED))
+
+        click = self._run(self._hand_on(session, user, lambda: self._control(session, control, action)))
+        click.add_done_callback(tell_of_failure)
 
     async def _message(self, session: SessionKey, event: MessageEvent) -> MessageReceived:
         raw = event.text or ""

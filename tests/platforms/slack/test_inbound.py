@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.event import MessageReceived
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.view import View
@@ -244,6 +245,22 @@ async def test_a_person_whom_slack_cannot_name_is_told_so(inbound, events, whisp
     await inbound.drain()
     assert "Slack cannot say who you are" in whispers.items[0][2]
     assert events.items == []
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), PlatformError("refused")])
+async def test_a_click_that_fails_is_logged_and_its_person_told(inbound_of, whispers, caplog, error):
+    async def on_event(_event: Any) -> None:
+        raise error
+
+    inbound = inbound_of(on_event)
+    inbound.receive(click("approve"))
+    await inbound.drain()
+    ((place, person, text),) = whispers.items
+    assert (place, person) == (Place("C1", "5.1"), "U1")
+    assert "请查看卡片" in text
+    assert "nothing was decided that the card does not show" in text
+    assert str(error) not in text
+    assert "An event was not handled to its end." in caplog.text
 
 
 async def test_an_event_that_fails_is_logged_and_the_next_one_works(api, slack, caplog):
