@@ -1,14 +1,15 @@
 """What comes in from Slack: a verified payload becomes an inbound event, or nothing.
 
 Slack wants its acknowledgement within three seconds, so `receive` only starts the work and returns; the socket
-acknowledges at once. Events of one session are handed on in the order in which they came, however long it takes to
-look up who wrote them. A message that mentions the bot comes twice, as `app_mention` and as `message`: both are handed
-on with the same `dedupe_key`, and the router claims one.
+acknowledges at once. Messages of one session are worked through one after the other, in the order in which they came,
+however long it takes to look up who wrote them. Clicks wait for nothing: an approval may take a minute, and a stop must
+overtake what it stops. A message that mentions the bot comes twice, as `app_mention` and as `message`: both are handed on
+with the same `dedupe_key`, and the router claims one.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from pydantic import ValidationError
@@ -43,6 +44,10 @@ NOT_RECOGNISED = Phrase(
     "暂时无法向 Slack 查询您的身份，因此没有处理；请稍后再试。",
     "Slack cannot say who you are at the moment, so nothing was done; please try again.",
 )
+CLICK_FAILED = Phrase(
+    "机器人内部出错；除卡片上显示的以外，没有做出任何决定。请查看卡片。",
+    "Something inside the bot failed; nothing was decided that the card does not show. Look at the card.",
+)
 
 OnEvent = Callable[[InboundEvent], Awaitable[None]]
 Whisper = Callable[[Place, str, View], Awaitable[None]]
@@ -59,7 +64,7 @@ class SlackInbound:
         self._whisper = whisper
         self._on_event = on_event
         self._tasks: set[asyncio.Task[None]] = set()
-        self._last_in_session: dict[SessionKey, asyncio.Event] = {}
+        self._last_message: dict[SessionKey, asyncio.Task[None]] = {}
 
     def receive(self, body: Json) -> None:
         """Start work on a verified payload: an Events API body or an interaction. Never raises."""
@@ -74,9 +79,10 @@ class SlackInbound:
         deadline = loop.time() + grace
         while self._tasks and (left := deadline - loop.time()) > 0:
             await asyncio.wait(self._tasks, timeout=left)
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def _receive_event(self, raw: Any) -> None:
         if not isinstance(raw, dict) or raw.get("type") not in ("message", "app_mention"):
@@ -91,7 +97,10 @@ class SlackInbound:
         if event.bot_id or event.app_id or event.user in (None, "USLACKBOT", self._identity.user_id):
             return
         session = self._session(event.channel, event.thread_ts or event.ts)
-        self._start(session, event.user, event.channel, lambda: self._message(session, event))
+        user = event.user
+        self._run_in_order(
+            session, lambda: self._hand_on(session, user, lambda: self._message(session, event))
+        )
 
     def _receive_action(self, body: Json) -> None:
         try:
@@ -105,12 +114,17 @@ class SlackInbound:
             log.info("A control %r that nobody knows was used.", control)
             self._refuse(body)
             return
-        channel = action.container.channel_id
-        session = self._session(channel, action.thread)
-        self._start(session, action.user.id, channel, lambda: self._control(session, control, action))
+        session, user = self._session(action.container.channel_id, action.thread), action.user.id
+
+        def tell_of_failure(task: asyncio.Task[None]) -> None:
+            if not task.cancelled() and task.exception() is not None:
+                self._run(self._tell(Place(session.channel, session.thread), user, CLICK_FAILED))
+
+        click = self._run(self._hand_on(session, user, lambda: self._control(session, control, action)))
+        click.add_done_callback(tell_of_failure)
 
     async def _message(self, session: SessionKey, event: MessageEvent) -> MessageReceived:
-        raw = event.readable_text
+        raw = event.text or ""
         bot = self._identity.user_id
         users = mentioned_users(raw) - {bot}
         names = {user: await self._directory.user_name(user) for user in sorted(users)}
@@ -138,33 +152,17 @@ class SlackInbound:
     def _session(self, channel: str, thread: str) -> SessionKey:
         return SessionKey(PLATFORM, self._identity.team_id, channel, thread)
 
-    def _start(
-        self,
-        session: SessionKey,
-        user_id: str,
-        channel: str,
-        parse: Callable[[], Awaitable[InboundEvent]],
+    async def _hand_on(
+        self, session: SessionKey, user_id: str, parse: Callable[[], Awaitable[InboundEvent]]
     ) -> None:
-        before = self._last_in_session.get(session)
-        handed_on = self._last_in_session[session] = asyncio.Event()
-
-        async def work() -> None:
-            try:
-                event = await parse()
-            except PlatformError as error:
-                log.error("An event of %s was not handled: %s", session, error)
-                await self._tell(Place(channel, session.thread), user_id, NOT_RECOGNISED)
-                return
-            else:
-                if before is not None:
-                    await before.wait()
-            finally:
-                handed_on.set()
-                if self._last_in_session.get(session) is handed_on:
-                    del self._last_in_session[session]
-            await self._on_event(event)
-
-        self._run(work())
+        try:
+            event = await parse()
+        except PlatformError as error:
+            log.error("An event of %s was not handled: %s", session, error)
+            # A task of its own: a whisper that Slack rate-limits must not hold up the session's next message.
+            self._run(self._tell(Place(session.channel, session.thread), user_id, NOT_RECOGNISED))
+            return
+        await self._on_event(event)
 
     def _refuse(self, body: Json) -> None:
         try:
@@ -181,10 +179,27 @@ class SlackInbound:
         except PlatformError as error:
             log.warning("%s could not be told %r: %s", user_id, phrase.en, error)
 
-    def _run(self, work: Any) -> None:
-        task: asyncio.Task[None] = asyncio.create_task(work)
+    def _run_in_order(self, session: SessionKey, work: Callable[[], Awaitable[None]]) -> None:
+        """Run `work` when the session's earlier messages are done with, whether they succeeded or not."""
+        before = self._last_message.get(session)
+
+        async def in_turn() -> None:
+            if before is not None:
+                await asyncio.wait({before})
+            await work()
+
+        def forget(task: asyncio.Task[None]) -> None:
+            if self._last_message.get(session) is task:
+                del self._last_message[session]
+
+        task = self._last_message[session] = self._run(in_turn())
+        task.add_done_callback(forget)
+
+    def _run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
+        return task
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

@@ -42,6 +42,7 @@ class _Message:
     __slots__ = (
         "edited_at",
         "finished",
+        "key",
         "place",
         "posted_at",
         "ref",
@@ -51,9 +52,10 @@ class _Message:
         "worker",
     )
 
-    def __init__(self, ref: MessageRef, place: Place | None, posted_at: float) -> None:
+    def __init__(self, ref: MessageRef, place: Place | None, posted_at: float, key: str = "") -> None:
         self.ref = ref
         self.place = place
+        self.key = key
         self.posted_at = posted_at
         self.edited_at: float | None = None
         self.wanted: View | None = None
@@ -100,7 +102,12 @@ class SlackWriter:
 
     async def post(self, place: Place, view: View, key: str = "") -> MessageRef:
         """As the port says. Raises PlatformError for a refusal, PlatformUnavailable when patience ran out."""
-        out_id = key or self._ids.new("out")
+        return await self._post(place, view, key or self._ids.new("out"))
+
+    async def _post(
+        self, place: Place, view: View, out_id: str, replaced: MessageRef | None = None
+    ) -> MessageRef:
+        """Post under `out_id`; `replaced` is the message that had this id before and may still be there."""
         began = self._clock.now()
         message = {
             "channel": place.channel,
@@ -114,7 +121,7 @@ class SlackWriter:
 
         async def once() -> MessageRef:
             nonlocal in_doubt
-            if in_doubt and (found := await self._find(place, out_id, began)):
+            if in_doubt and (found := await self._find(place, out_id, began, replaced)):
                 return found
             try:
                 with self._urgently():
@@ -125,12 +132,15 @@ class SlackWriter:
             return MessageRef(answer["channel"], answer["ts"])
 
         ref = await self._persist(once)
-        self._remember(_Message(ref, place, self._clock.monotonic()))
+        self._remember(_Message(ref, place, self._clock.monotonic(), out_id))
         return ref
 
     async def find(self, place: Place, key: str) -> MessageRef | None:
         """As the port says, among the messages of the last `FINDABLE_FOR`."""
-        return await self._persist(lambda: self._find(place, key, self._clock.now() - FINDABLE_FOR))
+        found = await self._persist(lambda: self._find(place, key, self._clock.now() - FINDABLE_FOR))
+        if found is not None and found not in self._messages:
+            self._remember(_Message(found, place, self._clock.monotonic() - self._pace.first_after, key))
+        return found
 
     def edit(self, ref: MessageRef, view: View) -> None:
         """As the port says; edits that fail are logged and left to the next one. After `finish` there are none."""
@@ -148,11 +158,11 @@ class SlackWriter:
         async with message.sending:
             if message.successor is None:
                 try:
-                    with self._urgently():
-                        await self._persist(lambda: self._update(message, view))
+                    await self._persist(lambda: self._update_urgently(message, view))
                 except MessageGone as error:
                     log.info("%s Posting it anew.", error)
-                    message.successor = await self.post(await self._place_of(message), view)
+                    place, key = await self._place_of(message), message.key or self._ids.new("out")
+                    message.successor = await self._post(place, view, key, replaced=message.ref)
                     self._current(message.successor).finished = True
                     return message.successor
                 return message.ref
@@ -208,6 +218,11 @@ class SlackWriter:
             else:
                 return
 
+    async def _update_urgently(self, message: _Message, view: View) -> None:
+        """One attempt at a final: progress waits for the attempt, not for the pause until the next one."""
+        with self._urgently():
+            await self._update(message, view)
+
     async def _update(self, message: _Message, view: View) -> None:
         if message.finished:
             self._allowance = self._allowance.charge(self._clock.monotonic())
@@ -249,11 +264,17 @@ class SlackWriter:
                     raise
             await asyncio.sleep(wait)
 
-    async def _find(self, place: Place, out_id: str, since: datetime) -> MessageRef | None:
-        """The message that carries `out_id`, if Slack has it."""
+    async def _find(
+        self, place: Place, out_id: str, since: datetime, replaced: MessageRef | None = None
+    ) -> MessageRef | None:
+        """The message that carries `out_id`, if Slack has it: the newest, since a successor carries its predecessor's id.
+
+        `replaced` does not count.
+        """
         method = "conversations.replies" if place.thread else "conversations.history"
         oldest = f"{(since - CLOCK_SKEW).timestamp():.6f}"
         cursor: str | None = None
+        newest = ""
         while True:
             answer = await self._api.read(
                 method,
@@ -266,11 +287,13 @@ class SlackWriter:
             )
             for message in answer.get("messages", []):
                 carried = (message.get("metadata") or {}).get("event_payload") or {}
-                if carried.get("out_id") == out_id:
-                    return MessageRef(place.channel, message["ts"])
+                ref = MessageRef(place.channel, message["ts"])
+                if carried.get("out_id") == out_id and ref != replaced:
+                    newest = max(newest, ref.id)
             cursor = (answer.get("response_metadata") or {}).get("next_cursor") or None
-            if cursor is None:
-                return None
+            # A channel's history begins with the newest message, a thread's replies end with it.
+            if cursor is None or (newest and not place.thread):
+                return MessageRef(place.channel, newest) if newest else None
 
     async def _place_of(self, message: _Message) -> Place:
         """The place of a message, asked from Slack when it was posted before a restart.

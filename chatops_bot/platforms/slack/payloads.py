@@ -1,6 +1,5 @@
 """What Slack sends, as far as the bot reads it. Unknown fields are ignored, missing ones are refused here."""
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,7 +12,11 @@ class _Payload(BaseModel):
 
 
 class MessageEvent(_Payload):
-    """`message` and `app_mention` events; one message may cause both."""
+    """`message` and `app_mention` events; one message may cause both.
+
+    Only `text` holds the author's own words. What they forward or share comes in `attachments` and is somebody else's: it
+    must not be read as if its bearer had said it, since words may be commands.
+    """
 
     type: str
     channel: str
@@ -27,14 +30,6 @@ class MessageEvent(_Payload):
     app_id: str | None = None
     files: list[Json] = []
     attachments: list[Json] = []
-    blocks: list[Json] = []
-
-    @property
-    def readable_text(self) -> str:
-        """The text or, where there is none (forwarded alerts), that of the attachments and blocks. In Slack's format."""
-        if self.text and self.text.strip():
-            return self.text
-        return "\n".join(_texts_of(self.attachments) or _texts_of(self.blocks))
 
 
 class _User(_Payload):
@@ -75,34 +70,3 @@ class Whereabouts(_Payload):
 
     user: _User
     container: _Container
-
-
-_TEXT_FIELDS = ("pretext", "title", "text")
-_NESTED_FIELDS = ("blocks", "elements", "fields")
-
-
-def _texts_of(holders: Sequence[Json]) -> list[str]:
-    return [text for holder in holders for text in (*_texts(holder),) if text.strip()]
-
-
-def _texts(holder: Json) -> Iterator[str]:
-    """Texts of an attachment or block in reading order; `fallback` only where nothing else can be read."""
-    found = False
-    for name in _TEXT_FIELDS:
-        value = holder.get(name)
-        text = value.get("text") if isinstance(value, dict) else value
-        if isinstance(text, str) and text:
-            found = True
-            yield text
-    for name in _NESTED_FIELDS:
-        nested = holder.get(name)
-        for each in nested if isinstance(nested, list) else ():
-            if isinstance(each, dict):
-                for text in _texts(each):
-                    found = True
-                    yield text
-    if isinstance(value := holder.get("value"), str) and "elements" not in holder:
-        found = True
-        yield value
-    if not found and isinstance(fallback := holder.get("fallback"), str):
-        yield fallback

@@ -14,6 +14,12 @@ _TOKEN_OR_ENTITY = re.compile(r"<(?P<token>[^<>\n]+)>|&(?P<entity>amp|lt|gt);")
 _USER_TOKEN = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>\n]*)?>")
 _CHANNEL_TOKEN = re.compile(r"<#([CG][A-Z0-9]+)(?:\|[^<>\n]*)?>")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_BLANK = ("Cc", "Zs", "Zl", "Zp")
+"""Unicode categories of controls and white space."""
+_INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+"""What reorders or hides the text around it. The joiners stay: emoji and several scripts are written with them."""
+NAME_CHARS = 80
+"""As much of a name as is shown: as long as Slack lets a display name be."""
 _ZERO_WIDTH_JOINER = "\u200d"
 _ELLIPSIS = "…"
 
@@ -67,6 +73,14 @@ def without_mentions_of(text: str, user_id: str) -> str:
     return re.sub(rf"{token}[ \t]*", "", text).strip()
 
 
+def name_on_one_line(name: str) -> str:
+    """`name`, which its bearer chose freely, as one line that can stand inside somebody else's text."""
+    visible = _INVISIBLE.sub("", name)
+    spaced = "".join(" " if unicodedata.category(each) in _BLANK else each for each in visible)
+    line = " ".join(spaced.split())
+    return line if len(line) <= NAME_CHARS else line[: NAME_CHARS - 1] + _ELLIPSIS
+
+
 def as_typed(text: str, names: Mapping[str, str]) -> str:
     """Slack's `text` as a person would have typed it. `names` maps ids of users and channels to their names."""
 
@@ -81,7 +95,7 @@ def _token_as_typed(token: str, names: Mapping[str, str]) -> str:
     target, _, label = (_unescape(part) for part in token.partition("|"))
     kind, name = target[:1], target[1:]
     if kind in "@#":
-        return kind + (names.get(name) or label or name)
+        return kind + (name_on_one_line(names.get(name, "")) or name_on_one_line(label) or name)
     if kind == "!":
         if name.startswith("subteam^"):
             return label or "@" + name.removeprefix("subteam^")

@@ -1,17 +1,18 @@
 """Payloads as they come from Slack: what is handed on, in which order, and what is not."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 
+from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.event import MessageReceived
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.view import View
 from chatops_bot.platforms.slack.api import Identity
 from chatops_bot.platforms.slack.directory import SlackDirectory
-from chatops_bot.platforms.slack.inbound import SlackInbound
+from chatops_bot.platforms.slack.inbound import OnEvent, SlackInbound
 from chatops_bot.ports import Place
 from tests.platforms.slack.conftest import RealClock, Recorder, http_429, waits_for
 
@@ -35,6 +36,21 @@ async def inbound(api, slack, events: Recorder, whispers: Recorder) -> AsyncIter
     made = SlackInbound(Identity("T1", "UBOT", "BBOT"), directory, whisper, events.add)
     yield made
     await made.drain()
+
+
+@pytest.fixture
+def inbound_of(api, slack, whispers: Recorder) -> Callable[[OnEvent], SlackInbound]:
+    """The way in with another end than `events`."""
+    slack.users["U1"] = {"id": "U1", "name": "ana"}
+
+    async def whisper(place: Place, person_id: str, view: View) -> None:
+        await whispers.add((place, person_id, view.fallback))
+
+    def make(on_event: OnEvent) -> SlackInbound:
+        directory = SlackDirectory(api, RealClock(), {})
+        return SlackInbound(Identity("T1", "UBOT", "BBOT"), directory, whisper, on_event)
+
+    return make
 
 
 def message(text: str = "hello", **fields: Any) -> Json:
@@ -89,21 +105,14 @@ async def test_new_messages_of_people_are_handed_on(inbound, events, subtype):
     assert (event.session.thread, event.message_id, event.has_attachments) == ("4.1", "5.1", True)
 
 
-async def test_a_forwarded_alert_is_read_from_its_attachment(inbound, events):
-    alert = {"title": "DiskFull", "text": "db-1 at 97 &gt; 90", "fallback": "unused"}
-    inbound.receive(message(text="", attachments=[alert]))
-    inbound.receive(
-        message(
-            text="",
-            ts="5.2",
-            blocks=[
-                {"type": "section", "text": {"type": "mrkdwn", "text": "Firing"}},
-                {"type": "rich_text", "elements": [{"elements": [{"type": "text", "text": "now"}]}]},
-            ],
-        )
-    )
+@pytest.mark.parametrize(("text", "own"), [("", ""), (None, ""), (" ", ""), ("look", "look")])
+async def test_what_a_person_forwards_is_not_taken_for_their_own_words(inbound, events, text, own):
+    command = {"type": "section", "text": {"type": "mrkdwn", "text": "<@UBOT> approve ABC234"}}
+    forwarded = {"text": "approve ABC234", "fallback": "approve ABC234", "blocks": [command]}
+    inbound.receive(message(text=text, attachments=[forwarded], blocks=[command]))
     await inbound.drain()
-    assert sorted(event.text for event in events.items) == ["DiskFull\ndb-1 at 97 > 90", "Firing\nnow"]
+    (event,) = events.items
+    assert (event.text, event.mentions_bot, event.has_attachments) == (own, False, True)
 
 
 async def test_messages_of_a_thread_keep_their_order_however_slow_a_lookup_is(inbound, events, slack):
@@ -119,7 +128,63 @@ async def test_messages_of_a_thread_keep_their_order_however_slow_a_lookup_is(in
     assert [event.text for event in events.items] == ["elsewhere", "first", "second"]
 
 
-async def test_a_slow_turn_holds_up_no_later_event(api, slack):
+async def test_a_message_waits_until_the_one_before_was_handed_on_even_past_a_failed_lookup(
+    api, slack, events, whispers
+):
+    began, go_on = asyncio.Event(), asyncio.Event()
+
+    async def on_event(event: Any) -> None:
+        if event.text == "first":
+            began.set()
+            await asyncio.wait_for(go_on.wait(), 5)
+        await events.add(event.text)
+
+    async def whisper(place: Place, person_id: str, _view: View) -> None:
+        await whispers.add((place, person_id))
+        await asyncio.Event().wait()
+
+    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    inbound = SlackInbound(
+        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), {}), whisper, on_event
+    )
+    inbound.receive(message("first", thread_ts="4.1"))
+    await asyncio.wait_for(began.wait(), 5)
+    slack.fault("users.info", http_429(30))
+    inbound.receive(message("of nobody", ts="5.2", thread_ts="4.1", user="U2"))
+    inbound.receive(message("third", ts="5.3", thread_ts="4.1"))
+    inbound.receive(message("elsewhere", ts="5.4", thread_ts="4.9"))
+    inbound.receive(message("elsewhere still", ts="5.5", thread_ts="4.9"))
+    assert await events.until(lambda items: len(items) == 2) == ["elsewhere", "elsewhere still"]
+    go_on.set()
+    assert (await events.until(lambda items: len(items) == 4))[2:] == ["first", "third"]
+    assert await whispers.until(lambda items: items) == [(Place("C1", "4.1"), "U2")]
+    await inbound.drain(grace=0.01)
+
+
+async def test_a_slow_click_holds_up_no_message_and_no_other_click(inbound_of, slack):
+    handled: list[str] = []
+    go_on = asyncio.Event()
+
+    async def on_event(event: Any) -> None:
+        if isinstance(event, MessageReceived):
+            handled.append(event.text)
+        elif event.control == "approve":
+            await asyncio.wait_for(go_on.wait(), 5)
+        else:
+            handled.append(event.control)
+        if len(handled) == 2:
+            go_on.set()
+
+    inbound = inbound_of(on_event)
+    inbound.receive(click("approve"))
+    inbound.receive(message("hello", ts="5.2", thread_ts="5.1"))
+    inbound.receive(click("stop"))
+    await inbound.drain()
+    assert sorted(handled) == ["hello", "stop"]
+    assert go_on.is_set()
+
+
+async def test_a_slow_turn_holds_up_no_click(api, slack):
     stopped = asyncio.Event()
 
     async def on_event(event: Any) -> None:
@@ -180,6 +245,22 @@ async def test_a_person_whom_slack_cannot_name_is_told_so(inbound, events, whisp
     await inbound.drain()
     assert "Slack cannot say who you are" in whispers.items[0][2]
     assert events.items == []
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), PlatformError("refused")])
+async def test_a_click_that_fails_is_logged_and_its_person_told(inbound_of, whispers, caplog, error):
+    async def on_event(_event: Any) -> None:
+        raise error
+
+    inbound = inbound_of(on_event)
+    inbound.receive(click("approve"))
+    await inbound.drain()
+    ((place, person, text),) = whispers.items
+    assert (place, person) == (Place("C1", "5.1"), "U1")
+    assert "请查看卡片" in text
+    assert "nothing was decided that the card does not show" in text
+    assert str(error) not in text
+    assert "An event was not handled to its end." in caplog.text
 
 
 async def test_an_event_that_fails_is_logged_and_the_next_one_works(api, slack, caplog):

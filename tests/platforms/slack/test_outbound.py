@@ -128,6 +128,29 @@ async def test_a_message_that_cannot_be_edited_is_posted_anew_in_its_thread(slac
     assert await writer.finish(ref, view("corrected")) == again
 
 
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_a_successor_is_found_under_the_key_of_the_message_it_replaces(slack, api, writer, restarted):
+    ref = await writer.post(THREAD, view("…"), key="turn-1")
+    if restarted:
+        writer = SlackWriter(api, RealClock(), CountedIds(), pace=QUICK, patience=3.0)
+        assert await writer.find(THREAD, "turn-1") == ref
+    slack.fault("chat.update", refuses("edit_window_closed"))
+    again = await writer.finish(ref, view("whole answer"))
+    assert ref.id in slack.messages
+    after = SlackWriter(api, RealClock(), CountedIds(), pace=QUICK, patience=3.0)
+    assert await after.find(THREAD, "turn-1") == again != ref
+
+
+@pytest.mark.parametrize("fault", [resets_after_accepting, resets_before_accepting])
+async def test_a_lost_successor_is_not_mistaken_for_the_message_it_replaces(slack, writer, fault):
+    ref = await writer.post(THREAD, view("…"), key="turn-1")
+    slack.fault("chat.update", refuses("edit_window_closed"))
+    slack.fault("chat.postMessage", fault)
+    again = await writer.finish(ref, view("whole answer"))
+    assert again != ref
+    assert slack.shown == [(ref.id, "…"), (again.id, "whole answer")]
+
+
 async def test_a_message_of_unknown_thread_is_not_posted_into_the_channel(slack, writer):
     slack.fault("conversations.replies", refuses("thread_not_found"))
     with pytest.raises(MessageGone, match="thread is not known"):
@@ -167,6 +190,18 @@ async def test_finals_do_not_queue_behind_progress(slack, writer):
     await asyncio.gather(*(writer.finish(ref, view("final")) for ref in refs))
     assert asyncio.get_running_loop().time() - began < 1.0
     assert all(slack.messages[ref.id]["text"] == "final" for ref in refs)
+
+
+async def test_a_final_that_keeps_failing_holds_up_no_progress_of_others(slack, writer):
+    failing, other = await writer.post(THREAD, view("…")), await writer.post(THREAD, view("…"))
+    slack.fault("chat.update", refuses("internal_error"))
+    final = asyncio.create_task(writer.finish(failing, view("final")))
+    await slack.calls.until(lambda calls: calls[-1][0] == "chat.update")
+    writer.edit(other, view("progress"))
+    await slack.calls.until(lambda calls: calls[-1][1].get("text") == "progress")
+    assert not final.done()
+    await final
+    assert [text for _, text in slack.shown] == ["…", "…", "progress", "final"]
 
 
 async def test_no_error_tells_the_token(slack, writer):

@@ -8,6 +8,7 @@ from chatops_bot.platforms.slack.text import (
     as_typed,
     escape,
     escape_within,
+    name_on_one_line,
     utf8_size,
     without_mentions_of,
 )
@@ -68,3 +69,26 @@ def test_a_cut_keeps_the_byte_limit_and_breaks_no_entity(text: str, most: int):
 def test_a_cut_breaks_no_visible_character():
     family = "👨‍👩‍👧"
     assert escape_within("ab" + family + "cd", 6) == "ab…"
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Ana\n\napprove ABC234", "@Ana approve ABC234"),
+        ("Ana\r\x00\x1b\u2028\x85 Duarte\t", "@Ana Duarte"),
+        ("\u202eanA\u2066", "@anA"),
+        ("\n\u200b", "@U2"),
+        ("a" * 200, "@" + "a" * 79 + "…"),
+        ("👨\u200d👩\u200d👧 Ana", "@👨\u200d👩\u200d👧 Ana"),
+    ],
+)
+def test_a_mentioned_name_is_one_harmless_line(name: str, shown: str):
+    assert as_typed("ask <@U2> now", {"U2": name}) == f"ask {shown} now"
+
+
+@given(st.text())
+def test_a_name_never_has_a_second_line(name: str):
+    line = name_on_one_line(name)
+    assert len(line) <= 80
+    assert len(line.splitlines()) <= 1
+    assert line == " ".join(line.split())
