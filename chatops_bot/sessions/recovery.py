@@ -7,6 +7,7 @@ so that one which was posted in the last moment is brought to its end and not le
 import logging
 
 from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.language import Language
 from chatops_bot.domain.session import RunningTurn, TurnOutcome
 from chatops_bot.domain.transcript import TurnRested
 from chatops_bot.ports import Clock, Place, Platform, Store
@@ -20,7 +21,7 @@ async def close_interrupted_turns(store: Store, platform: Platform, clock: Clock
     """End every turn that began and never rested; returns how many there were."""
     running = await store.turns.running()
     for turn in running:
-        view = TurnView.restore(turn.snapshot)
+        view = _view_of(turn, platform)
         view.interrupted()
         outcome = view.outcome or TurnOutcome.INTERRUPTED
         entries = await store.transcripts.load(turn.session)
@@ -35,6 +36,16 @@ async def close_interrupted_turns(store: Store, platform: Platform, clock: Clock
             continue
         await store.turns.end(turn.id, outcome)
     return len(running)
+
+
+def _view_of(turn: RunningTurn, platform: Platform) -> TurnView:
+    """The answer so far; an empty one where it was kept by a version that wrote it another way."""
+    try:
+        return TurnView.restore(turn.snapshot)
+    except ValueError:
+        _log.warning("turn %s: what it had shown cannot be read", turn.id)
+        language: Language = "zh" if turn.language == "zh" else "en"
+        return TurnView(language, platform.limits.text_chars, stop_value=turn.id)
 
 
 async def _show(turn: RunningTurn, view: TurnView, platform: Platform) -> None:

@@ -1,6 +1,9 @@
 """Every inbound event comes through here once: is it ours, was it seen, what is it: a question, a click, a decision?"""
 
+import asyncio
 import logging
+from collections.abc import Coroutine
+from typing import Any
 
 from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived
 from chatops_bot.domain.language import Phrase, language_of
@@ -19,6 +22,9 @@ _log = logging.getLogger(__name__)
 
 MESSAGE_CHARS = 12_000
 """Longest question, about 4,000 tokens; a longer one is a log dump that belongs in a snippet, or a mistake."""
+
+DECISION_GRACE_SECONDS = 10.0
+"""What takes longer is settled by recovery at the next start."""
 
 _EMPTY = Phrase(
     "您好，我在。可以问我例如：“最近有哪些任务失败了？”、“暂停 nightly-report”、“整体健康状况如何？”。",
@@ -52,6 +58,7 @@ class Router:
         self._followups = followups
         self._conductor = conductor
         self._mailboxes = Mailboxes(conductor.conduct)
+        self._deciding: set[asyncio.Task[None]] = set()
 
     async def handle(self, event: InboundEvent) -> None:
         """Take one event. Returns when it is decided; a turn that it starts runs on."""
@@ -62,7 +69,21 @@ class Router:
                 await self._control(event)
 
     async def aclose(self) -> None:
+        """Bring turns to rest, and give decisions that are being carried out a while to come to their end."""
         await self._mailboxes.aclose()
+        if self._deciding:
+            await asyncio.wait(self._deciding, timeout=DECISION_GRACE_SECONDS)
+
+    def _beside(self, decision: Coroutine[Any, Any, None]) -> None:
+        """Carry out a typed decision without holding up the messages behind it."""
+        task = asyncio.create_task(decision, name="typed decision")
+        self._deciding.add(task)
+        task.add_done_callback(self._decided)
+
+    def _decided(self, task: asyncio.Task[None]) -> None:
+        self._deciding.discard(task)
+        if not task.cancelled() and (failure := task.exception()) is not None:
+            _log.error("a typed decision was not carried out to its end", exc_info=failure)
 
     async def _message(self, event: MessageReceived) -> None:
         ours = event.mentions_bot or event.is_direct or await self._store.transcripts.known(event.session)
@@ -73,8 +94,10 @@ class Router:
         command = parse_command(event.text)
         if isinstance(command, DecideByCode):
             language = language_of(event.text)
-            await self._approvals.decide_by_code(
-                event.session, command.code, event.author, command.verdict, language
+            self._beside(
+                self._approvals.decide_by_code(
+                    event.session, command.code, event.author, command.verdict, language
+                )
             )
             return
         text = event.text.strip()
