@@ -179,7 +179,6 @@ async def test_a_write_is_sent_once_and_says_whether_it_may_have_happened(go, cl
     assert go.calls("POST /api/v1/tasks/1/trigger") == 1
 
 
-@pytest.mark.case("sched-V10")
 @pytest.mark.parametrize("status", [502, 503, 504])
 @pytest.mark.parametrize("said", [None, "upstream timed out"])
 def test_a_gateway_status_on_a_write_never_says_that_nothing_happened(status, said):
