@@ -80,7 +80,7 @@ async def open_bot(
         model = model or _model(config, secrets, session)
         registry = Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
         platform = _platform(config, secrets, session, clock, ids)
-        proposer = Proposer(store.proposals, clock, ids, redactor, config.proposal_lifetime)
+        proposer = Proposer(store.proposals, clock, ids, config.proposal_lifetime)
         dispatcher = Dispatcher(
             registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock
         )

@@ -10,6 +10,7 @@ from typing import Any
 
 from chatops_bot.domain.language import Phrase
 
+_B64 = "[A-Za-z0-9_-]"
 _PATTERNS: tuple[tuple[str, str], ...] = (
     ("private-key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
     ("slack-token", r"\bx(?:ox[abeoprs]|app|wfp)-[A-Za-z0-9-]{8,}"),
@@ -21,14 +22,17 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ("google-key", r"\bAIza[A-Za-z0-9_-]{30,}"),
     ("grafana-token", r"\bgl(?:sa|c)_[A-Za-z0-9_=-]{20,}"),
     ("npm-token", r"\bnpm_[A-Za-z0-9]{30,}"),
-    ("jwt", r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    # The whole shape is looked for once per run of characters; only then where in its first part the token begins.
+    ("jwt", rf"(?<!{_B64})(?={_B64}*+\.eyJ{_B64}{{8,}}+\.{_B64}{{8}})(?:{_B64}*?[_-])??eyJ{_B64}{{8,}}+\.{_B64}++\.{_B64}++"),
     ("bearer", r"(?i:(?<=bearer )[A-Za-z0-9._~+/=-]{12,})"),
+    ("basic", r"(?i:(?<![A-Za-z0-9])authorization[\"']?\s*[:=]\s*[\"']?basic\s+[A-Za-z0-9+/=_-]{8,})"),
     ("fence", r"(?<=nonce=)[0-9a-f]{32}"),  # a nonce that a model repeats is no use to anybody who reads it
     ("url-password", r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),
     ("assigned-secret", r"(?i:(?<![A-Za-z0-9])(?:password|passwd|pwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token)"
      r"[\"']?\s*[:=]\s*[\"']?(?!\[redacted|-----BEGIN)[^\s\"',;&]{6,})"),
 )  # fmt: skip
 
+# Each pattern takes time linear in the text: where an unbounded repetition can still fail, it can't begin inside itself.
 # ASCII word borders: a token right behind a Chinese character is a token all the same.
 _COMBINED = re.compile(
     "|".join(f"(?P<{label.replace('-', '_')}>{pattern})" for label, pattern in _PATTERNS), re.ASCII
@@ -71,4 +75,6 @@ def _label(match: re.Match[str]) -> str:
     if kind == "assigned-secret":
         name = re.split(r"[:=]", match.group(), maxsplit=1)[0].strip(" \"'")
         return f"{name}=[redacted]"
+    if kind == "basic":
+        return re.sub(r"\S+\Z", "[redacted:basic]", match.group())
     return f"[redacted:{kind}]"

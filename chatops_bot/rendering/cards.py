@@ -7,7 +7,8 @@ one quiet block at the end. All of it is plain text, with every character that p
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Any
@@ -60,12 +61,18 @@ _TOLD_BY_SENTENCE = frozenset({ProposalState.APPLIED, ProposalState.REJECTED})
 
 
 def proposal_card(
-    proposal: Proposal, *, approver_configured: bool = True, approver_mentions: tuple[str, ...] = ()
+    proposal: Proposal,
+    *,
+    approver_configured: bool = True,
+    approver_mentions: tuple[str, ...] = (),
+    redact: Callable[[str], str] = str,
 ) -> View:
     """The card of `proposal` in its language, for the state it is in.
 
     A pending card calls `approver_mentions` (platform ids), and says so when nobody is configured who could approve.
+    `redact` takes the secrets out of a text; every text that did not originate here goes through it, one by one.
     """
+    proposal = _redacted(proposal, redact)
     language: Language = "zh" if proposal.language == "zh" else "en"
     state = proposal.state
     heading = _heading(proposal, language)
@@ -78,6 +85,65 @@ def proposal_card(
         blocks.extend(_controls(proposal, language, approver_configured, approver_mentions))
     blocks.append(_record(proposal, language))
     return View(tuple(blocks), inert(heading))
+
+
+def _redacted(proposal: Proposal, redact: Callable[[str], str]) -> Proposal:
+    """`proposal` as its card may show it. What this program made itself (id, code, digest, moments) stays.
+
+    Whole values are redacted, before anything is cut, escaped or put into JSON: a secret's shape is intact only there.
+    """
+    plan, session = proposal.plan, proposal.session
+    return replace(
+        proposal,
+        tool=redact(proposal.tool),
+        arguments=_redacted_json(proposal.arguments, redact),
+        plan=replace(
+            plan,
+            target=redact(plan.target),
+            summary=_redacted_phrase(plan.summary, redact),
+            changes=tuple(
+                Change(
+                    redact(change.field),
+                    _redacted_json(change.before, redact),
+                    _redacted_json(change.after, redact),
+                )
+                for change in plan.changes
+            ),
+            preconditions=_redacted_json(plan.preconditions, redact),
+            details=tuple((_redacted_phrase(label, redact), redact(text)) for label, text in plan.details),
+        ),
+        session=replace(session, channel=redact(session.channel), thread=redact(session.thread)),
+        requester_id=redact(proposal.requester_id),
+        requester_name=redact(proposal.requester_name),
+        decided_by_id=redact(proposal.decided_by_id),
+        decided_by_name=redact(proposal.decided_by_name),
+        decided_by_role=redact(proposal.decided_by_role),
+        outcome=_redacted_json(proposal.outcome, redact),
+        outcome_text=redact(proposal.outcome_text),
+    )
+
+
+def _redacted_phrase(phrase: Phrase, redact: Callable[[str], str]) -> Phrase:
+    return Phrase(redact(phrase.zh), redact(phrase.en))
+
+
+def _redacted_json(value: Any, redact: Callable[[str], str]) -> Any:
+    """A JSON value with every string in it redacted, keys too. Keys that become alike are numbered, so none is lost."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        members: dict[str, Any] = {}
+        for key, item in value.items():
+            shown, number = redact(key), 1
+            name = shown
+            while name in members:
+                number += 1
+                name = f"{shown} ({number})"
+            members[name] = _redacted_json(item, redact)
+        return members
+    if isinstance(value, list | tuple):
+        return [_redacted_json(item, redact) for item in value]
+    return value
 
 
 def moment_text(moment: datetime) -> str:

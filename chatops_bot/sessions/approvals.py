@@ -67,7 +67,9 @@ class Approvals:
 
     async def show(self, proposal: Proposal) -> None:
         """Post or update the proposal's card, and remember which revision it shows."""
-        view = proposal_card(proposal, approver_configured=self._approver_configured)
+        view = proposal_card(
+            proposal, approver_configured=self._approver_configured, redact=self._redactor.text
+        )
         place = Place(proposal.session.channel, proposal.session.thread)
         known = proposal.card
         if known is None and proposal.revision > 0:

@@ -7,7 +7,6 @@ from typing import Any, cast
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import Proposal, action_digest
-from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import Plan, ToolResult
 from chatops_bot.ports import Clock, Ids, Proposals, WriteTool
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
@@ -16,13 +15,10 @@ from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 class Proposer:
     """Turns write calls into stored proposals. `lifetime` is how long a proposal may be approved."""
 
-    def __init__(
-        self, proposals: Proposals, clock: Clock, ids: Ids, redactor: Redactor, lifetime: timedelta
-    ) -> None:
+    def __init__(self, proposals: Proposals, clock: Clock, ids: Ids, lifetime: timedelta) -> None:
         self._proposals = proposals
         self._clock = clock
         self._ids = ids
-        self._redactor = redactor
         self._lifetime = lifetime
 
     def proposed(self, inner: Handler) -> Handler:

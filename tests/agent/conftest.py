@@ -78,7 +78,7 @@ class Stage:
 async def stage(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIterator[Stage]:
     store = await SqliteStore.open(tmp_path / "bot.db", clock)
     look, switch, redactor = Look(), Switch(), Redactor()
-    proposer = Proposer(store.proposals, clock, ids, redactor, timedelta(hours=1))
+    proposer = Proposer(store.proposals, clock, ids, timedelta(hours=1))
     dispatcher = Dispatcher(
         Registry([look, switch]), audit=store.audit, proposer=proposer, redactor=redactor, clock=clock
     )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import Proposal, ProposalState, action_digest
+from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.tool import Change, Plan
 from chatops_bot.domain.view import Buttons, Code, Fact, Facts, Mention, Notice, View
@@ -278,6 +279,65 @@ def test_the_record_is_the_last_block_and_buttons_stand_before_it():
     kinds = [type(block) for block in card(PROPOSAL).blocks]
     assert kinds[-1] is Code
     assert kinds.index(Buttons) < len(kinds) - 1
+
+
+SECRETS = (
+    "xoxb-123456789012-abcdEFGHijkl",
+    "sk-proj-abcdefghijklmnopqrst",
+    "ghp_abcdefghijklmnopqrstuvwxyz0123",
+    "AKIAIOSFODNN7EXAMPLE",
+    "eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl",
+    "tr0ub4dor!",
+)
+REDACT = Redactor(["tr0ub4dor!"]).text
+
+
+@st.composite
+def planted(draw) -> tuple[str, Proposal]:
+    """A proposal that holds one secret wherever text from outside can stand, in prose of one line or of several."""
+    secret = draw(st.sampled_from(SECRETS))
+    text = draw(
+        st.sampled_from([secret, f"run {secret} now", f"export T={secret}\necho 1", f"{'x ' * 200}{secret}"])
+    )
+    phrase = Phrase(text, text)
+    plan = replace(
+        PLAN,
+        target=text,
+        summary=phrase,
+        changes=(Change(text, None, text), Change("payload", text, "echo"), Change("s", "a\nb", text)),
+        preconditions={text: [text, {text: text}]},
+        details=((phrase, text),),
+    )
+    state = draw(st.sampled_from(ProposalState))
+    proposal = replace(
+        PROPOSAL,
+        plan=plan,
+        state=state,
+        language=draw(st.sampled_from(["zh", "en"])),
+        tool=text,
+        arguments={"payload": text, "env": [{text: text}]},
+        session=replace(PROPOSAL.session, channel=text, thread=text),
+        requester_id=text,
+        requester_name=text,
+        outcome={text: {"now": text}},
+        outcome_text=text,
+        **DECIDED,
+    )
+    return secret, replace(proposal, decided_by_id=text, decided_by_name=text, decided_by_role=text)
+
+
+@given(planted())
+def test_no_secret_appears_anywhere_on_a_card(case):
+    secret, proposal = case
+    assert secret in repr(proposal_card(proposal))
+    assert secret not in repr(proposal_card(proposal, redact=REDACT))
+
+
+def test_redacted_values_keep_their_place_in_the_arguments():
+    arguments = {"payload": "xoxb-123456789012-abc", SECRETS[0]: 1, SECRETS[0] + "x": 2}
+    view = proposal_card(replace(PROPOSAL, arguments=arguments), redact=REDACT)
+    label = "[redacted:slack-token]"
+    assert f'{{"{label}": 1, "{label} (2)": 2, "payload": "{label}"}}' in record_of(view)
 
 
 def facts_of(view: View) -> list[Fact]:

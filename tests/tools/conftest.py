@@ -43,7 +43,7 @@ async def bench(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
     store = await SqliteStore.open(tmp_path / "bot.db", clock)
     look, switch, redactor = Look(), Switch(), Redactor(["hunter2-and-more"])
     registry = Registry([look, switch])
-    proposer = Proposer(store.proposals, clock, ids, redactor, timedelta(hours=1))
+    proposer = Proposer(store.proposals, clock, ids, timedelta(hours=1))
     dispatcher = Dispatcher(registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock)
     yield Bench(store, look, switch, registry, dispatcher)
     await store.aclose()

@@ -79,6 +79,17 @@ def reply_lost(host: str) -> Unreachable:
     )
 
 
+def fate_unknown(host: str, said: str) -> Unreachable:
+    """A gateway status on a write: whoever answered may have passed the request on before. `said` is the answer's text."""
+    return Unreachable(
+        Phrase(
+            f"调度服务 {host} 暂不可用（{said}）：操作可能已执行，也可能没有；请先查询当前状态，再决定是否重试。",
+            f"The scheduler at {host} is not available ({said}): the action may or may not have happened; look at the current state before you try again.",
+        ),
+        outcome_unknown=True,
+    )
+
+
 def protocol_broken(host: str, what: str, *, writing: bool = False) -> ProtocolBroken:
     """`what` says which part of the answer is wrong, in English."""
     known = "" if writing else "；未做任何改动"
@@ -121,8 +132,12 @@ def load_history_not_supported(host: str) -> NotSupported:
 def refused(status: int, said: str | None, host: str, *, writing: bool) -> ToolFailed:
     """The error for an HTTP status of 400 or above; `said` is the service's own text, None when it spoke no JSON."""
     text = cut(one_line(said or f"HTTP {status}"), _SAID_LIMIT)
-    if status in GATEWAY_STATUSES and said is None:
-        return reply_lost(host) if writing else unreachable(host)
+    if status in GATEWAY_STATUSES:
+        # Gateways answer in JSON too, so the body doesn't tell whether the request got through.
+        if writing:
+            return fate_unknown(host, text)
+        if said is None:
+            return unreachable(host)
     if status == 500 and "duplicate" in text.lower():
         status = 409
     kind, phrase = _BY_STATUS.get(status, (ToolFailed, _FAILED))

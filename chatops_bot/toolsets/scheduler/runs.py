@@ -16,6 +16,7 @@ from chatops_bot.toolsets.scheduler.formatting import cut, one_line, stamp
 from chatops_bot.toolsets.scheduler.history import MOST_ROWS, RunHistory, runs_since
 from chatops_bot.toolsets.scheduler.lookup import find_run, task_names
 from chatops_bot.toolsets.scheduler.rows import TEXT_LIMIT, run_row
+from chatops_bot.toolsets.scheduler.suggestions import ask_for_details, ask_to_retry, ask_why_failed
 from chatops_bot.toolsets.scheduler.wire import Run, Task
 
 _RUNS_FOR_COMPARISON = 5
@@ -59,7 +60,7 @@ class QueryInstances:
                 "instances": [{**run_row(run), "task_name": names.get(run.task_id)} for run in shown],
             },
             summary=_found(len(matched), history),
-            suggestions=_next_after_runs(shown, names),
+            suggestions=_next_after_runs(shown),
         )
 
 
@@ -165,20 +166,15 @@ def _verdict(run: Run) -> Phrase:
     return Phrase(f"运行 #{run.id}：{reason}", f"run #{run.id}: {reason}")
 
 
-def _next_after_runs(shown: list[Run], names: dict[int, str]) -> tuple[Phrase, ...]:
+def _next_after_runs(shown: list[Run]) -> tuple[Phrase, ...]:
     failed = next((run for run in shown if run.has_failed), None)
     if failed is None:
         return (Phrase("系统整体健康吗？", "Is the system healthy?"),)
-    name = one_line(names.get(failed.task_id, f"#{failed.task_id}"))
-    return (
-        Phrase(f"分析运行 #{failed.id} 为什么失败", f"Why did run #{failed.id} fail?"),
-        Phrase(f"查看任务 {name} 的详情", f"Show the details of task {name}"),
-    )
+    return (ask_why_failed(failed.id), ask_for_details(failed.task_id))
 
 
 def _next_after_failure(run: Run, task: Task | None) -> tuple[Phrase, ...]:
     if task is None:
         return ()
-    name = one_line(task.name)
-    details = Phrase(f"查看任务 {name} 的详情", f"Show the details of task {name}")
-    return (Phrase(f"重试运行 #{run.id}", f"Retry run #{run.id}"), details) if run.has_failed else (details,)
+    details = ask_for_details(task.id)
+    return (ask_to_retry(run.id), details) if run.has_failed else (details,)

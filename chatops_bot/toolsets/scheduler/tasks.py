@@ -11,9 +11,15 @@ from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.arguments import GetTaskDetailArguments, QueryTasksArguments
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
-from chatops_bot.toolsets.scheduler.formatting import counted, cut, one_line, stamp, task_title
+from chatops_bot.toolsets.scheduler.formatting import counted, cut, stamp, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
 from chatops_bot.toolsets.scheduler.rows import TEXT_LIMIT, run_row
+from chatops_bot.toolsets.scheduler.suggestions import (
+    ask_for_details,
+    ask_to_resume,
+    ask_to_trigger,
+    ask_why_failed,
+)
 from chatops_bot.toolsets.scheduler.wire import DagNode, Run, Task
 
 _RECENT_RUNS = 10
@@ -139,19 +145,11 @@ def _next_after_list(matched: list[Task], by_name: bool) -> tuple[Phrase, ...]:
     if not matched:
         return (Phrase("列出所有任务", "List all tasks"),) if by_name else ()
     if len(matched) == 1:
-        name = one_line(matched[0].name)
-        return (Phrase(f"查看任务 {name} 的详情", f"Show the details of task {name}"),)
+        return (ask_for_details(matched[0].id),)
     return (Phrase("最近有哪些任务失败了？", "Which tasks failed recently?"),)
 
 
 def _next_after_detail(task: Task, runs: list[Run]) -> tuple[Phrase, ...]:
-    suggestions = []
     failed = next((run for run in runs if run.has_failed), None)
-    if failed is not None:
-        suggestions.append(Phrase(f"分析运行 #{failed.id} 为什么失败", f"Why did run #{failed.id} fail?"))
-    name = one_line(task.name)
-    if task.is_paused:
-        suggestions.append(Phrase(f"恢复任务 {name}", f"Resume task {name}"))
-    else:
-        suggestions.append(Phrase(f"立即触发任务 {name}", f"Trigger task {name} now"))
-    return tuple(suggestions)
+    about_failure = () if failed is None else (ask_why_failed(failed.id),)
+    return (*about_failure, ask_to_resume(task.id) if task.is_paused else ask_to_trigger(task.id))

@@ -133,10 +133,7 @@ def _next_after_workers(workers: Iterable[Worker]) -> tuple[Phrase, ...]:
         ),
         None,
     )
-    failed = Phrase("最近有哪些任务失败了？", "Which tasks failed recently?")
+    trend = Phrase("过去 24 小时的负载趋势如何？", "How did the load develop over the last 24 hours?")
     if troubled is None:
-        return (Phrase("过去 24 小时的负载趋势如何？", "How did the load develop over the last 24 hours?"),)
-    trend = Phrase(
-        f"节点 {troubled.id} 的负载趋势如何？", f"How did the load of worker {troubled.id} develop?"
-    )
-    return (trend, failed)
+        return (trend,)
+    return (trend, Phrase("最近有哪些任务失败了？", "Which tasks failed recently?"))

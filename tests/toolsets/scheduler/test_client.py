@@ -179,6 +179,17 @@ async def test_a_write_is_sent_once_and_says_whether_it_may_have_happened(go, cl
     assert go.calls("POST /api/v1/tasks/1/trigger") == 1
 
 
+@pytest.mark.parametrize("status", [502, 503, 504])
+@pytest.mark.parametrize("said", [None, "upstream timed out"])
+def test_a_gateway_status_on_a_write_never_says_that_nothing_happened(status, said):
+    error = errors.refused(status, said, "scheduler.internal", writing=True)
+    assert isinstance(error, errors.Unreachable)
+    assert error.outcome_unknown
+    assert (said or f"HTTP {status}") in error.phrase.zh
+    assert "may or may not have happened" in error.phrase.en
+    assert not errors.refused(status, said, "scheduler.internal", writing=False).outcome_unknown
+
+
 @pytest.mark.case("sched-V10")
 async def test_a_write_without_a_reply_in_time_is_unknown_and_not_repeated(go, http, faulty):
     go.add_task(1, "nightly-report")
