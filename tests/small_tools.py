@@ -61,6 +61,7 @@ class Switch:
     on: bool = True
     fault: Exception | None = None
     applied: list[str] = field(default_factory=list)
+    details: tuple[tuple[Phrase, str], ...] = ()
     spec: ToolSpec = SWITCH
 
     async def plan(self, arguments: SwitchArgs, context: ToolContext) -> Plan:
@@ -68,7 +69,7 @@ class Switch:
             raise ToolFailed(Phrase("没有这个任务", f"There is no task {arguments.task_id}."))
         state = "enabled" if self.on else "disabled"
         change = Change("status", state, "disabled" if arguments.action == "pause" else "enabled")
-        return Plan("task #3", Phrase("切换", "switch"), (change,), "low", {"status": state})
+        return Plan("task #3", Phrase("切换", "switch"), (change,), "low", {"status": state}, self.details)
 
     async def apply(self, arguments: SwitchArgs, context: ToolContext) -> Outcome:
         self.applied.append(context.idempotency_key)

@@ -131,6 +131,7 @@ class Loop:
             await emit(RoundEnded())
             if step.finish is FinishReason.TRUNCATED:
                 cut_in_a_row += 1
+                await emit(Noted(CUT))
                 await self._answer_cut_calls(turn, calls)
                 if cut_in_a_row == MAX_CUT_CALLS:
                     await emit(Noted(CUT_CALLS))

@@ -18,7 +18,7 @@ READY_SECONDS = 30.0
 STOP_SECONDS = 0.9
 """How long a child gets to end by itself. The bot goes first, so that it can still say in its threads that it was cut off;
 then the others; the whole end stays under two seconds."""
-RESTART_PAUSES = (0.0, 0.5, 2.0, 5.0)
+RESTART_PAUSES = (0.0, 0.0, 0.5, 1.0)
 """Seconds before the first, second, ... restart in a row; a child that lives for a minute starts the row anew."""
 HEALTHY_AFTER = 60.0
 

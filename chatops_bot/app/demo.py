@@ -4,6 +4,7 @@ A child that dies is started again at once, on its own port, so that a click aft
 """
 
 import asyncio
+import contextlib
 import fcntl
 import json
 import os
@@ -16,12 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import httpx
 import yaml
 
 from chatops_bot.app.children import Child, keep, on_port
 from chatops_bot.app.process import stop_event, unless
 from chatops_bot.domain.errors import ChatopsError
 
+FIRST_ALERT_SECONDS = 5.0
 LOCK_SECONDS = 3.0
 """How long a start waits for the children of a launcher that was killed just before; they end within two seconds."""
 
@@ -76,6 +79,7 @@ class Demo:
                 return 0
             scheduler.arguments = on_port(scheduler.arguments, scheduler_ready["url"])
             workspace.arguments = on_port(workspace.arguments, workspace_ready["url"])
+            await self._first_alert(workspace_ready)
             keeping = [asyncio.create_task(keep(child), name=f"keep {child.name}") for child in children]
             self._tell(scheduler_ready, workspace_ready, bot_start.result(), children)
             await stop.wait()
@@ -171,6 +175,19 @@ class Demo:
         }
         arguments = ["chatops_bot", "run", "--config", str(config_path), "--ready-json", "--exit-with-parent"]
         return Child("bot", arguments, _plain_env() | env, lock)
+
+    async def _first_alert(self, workspace: Mapping[str, Any]) -> None:
+        """A new demo is ready when #incidents holds its first alert; an old one holds it already."""
+        person, channel = next(iter(workspace["people"])), workspace["channels"]["incidents"]
+        url = f"{workspace['url']}/sim/messages"
+        async with httpx.AsyncClient(trust_env=False) as http:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(FIRST_ALERT_SECONDS):
+                    while True:
+                        answer = await http.get(url, params={"person": person, "channel": channel})
+                        if answer.json()["messages"]:
+                            return
+                        await asyncio.sleep(0.05)
 
     def _tell(
         self,

@@ -14,6 +14,7 @@
     │   ├── ToolRefused          the person may not do this
     │   ├── ToolTimedOut
     │   └── ToolFailed           the back end's own answer, in one sentence
+    │       └── ToolImpossible   as things stand the action makes no sense: gone, done already, not allowed in this state
     ├── PlatformError            the chat platform's side
     │   ├── MessageGone          edit another way: the message is no longer there
     │   └── PlatformUnavailable
@@ -96,6 +97,10 @@ class ToolFailed(ToolError):
     def __init__(self, phrase: Phrase, *, outcome_unknown: bool = False) -> None:
         super().__init__(phrase)
         self.outcome_unknown = outcome_unknown
+
+
+class ToolImpossible(ToolFailed):
+    """The target's state does not allow the action. Where it did when the action was proposed, that is drift."""
 
 
 class PlatformError(ChatopsError):

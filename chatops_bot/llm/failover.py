@@ -1,8 +1,8 @@
 """Failover: when one model cannot begin to answer, another does, and people are told.
 
-Only a call that has yielded nothing is handed over. Once a person has seen the beginning of an answer, a second model
-would start another one in the middle of it, so from then on the error passes through. A turn that was handed over stays
-handed over: its next rounds must not wait for the primary again. The next turn asks the primary first.
+Only the first call of a turn is handed over, and only while it has yielded nothing. Later, a second model would begin
+another answer in the middle of the first one, so the error passes through and what was found stands. A turn that was
+handed over stays handed over; the next turn asks the primary first.
 """
 
 from collections import OrderedDict
@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from chatops_bot.domain.errors import ModelBroke, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import (
     AssistantMessage,
     Message,
@@ -26,6 +27,8 @@ HANDED_OVER = (ModelUnavailable, ModelTimeout, ModelRefused, ModelBroke)
 
 TURNS_REMEMBERED = 256
 """More turns than run at once; an older one that still runs would only ask its primary again."""
+
+_INSTEAD = Phrase("本轮由固定规则代答。", "Fixed rules answer this time.")
 
 _Question = tuple[Message, ...]
 
@@ -54,13 +57,17 @@ class FailoverModel:
                         yield delta
                 return
             except HANDED_OVER as failure:
-                if begun:
+                if begun or len(request.messages) > len(question):
                     raise
                 self._remember(question, failure)
-        yield ModelNotice(self._handed_over[question].phrase)
+        reason = self._handed_over[question].phrase
+        yield ModelNotice(Phrase(f"{reason.zh}{_INSTEAD.zh}", f"{reason.en} {_INSTEAD.en}"))
         async with aclosing(self._standby.stream(request)) as deltas:
             async for delta in deltas:
-                yield delta
+                if not isinstance(
+                    delta, ModelNotice
+                ):  # the standby's own would say that no model is configured
+                    yield delta
 
     def _remember(self, question: _Question, failure: ModelError) -> None:
         self._handed_over[question] = failure

@@ -35,8 +35,6 @@ NO_ANSWER = Phrase(
 # Tool lines
 CALL_RUNNING = Phrase("{label}…", "{label}…")
 CALL_OK = Phrase("{label} → {summary}，{duration}", "{label} → {summary}, {duration}")
-CALL_AGAIN = Phrase("{summary}，{duration}", "{summary}, {duration}")
-CALL_SEPARATOR = Phrase("；", "; ")
 CALL_ERROR = Phrase("✗ {label} → {summary}，{duration}", "✗ {label} → {summary}, {duration}")
 CALL_WAITS = Phrase("⏸ {label} → {summary}", "⏸ {label} → {summary}")
 CALL_NOT_RUN = Phrase("– {label} → {summary}", "– {label} → {summary}")

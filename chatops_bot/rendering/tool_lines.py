@@ -44,38 +44,18 @@ def tool_lines(
 
     `is_over` says that the turn has ended, so that a call without an end never got one. `redact` is applied to each line.
     """
-    groups = _groups(calls)
-    newest = groups if len(groups) <= MAX_LINES else groups[-(MAX_LINES - 1) :]
-    lines = [clip(one_line(redact(_line(group, language, is_over))), LINE_CHARS) for group in newest]
-    if hidden := len(calls) - sum(map(len, newest)):
+    newest = calls if len(calls) <= MAX_LINES else calls[-(MAX_LINES - 1) :]
+    lines = [clip(one_line(redact(_line(call, language, is_over))), LINE_CHARS) for call in newest]
+    if hidden := len(calls) - len(newest):
         lines.insert(0, notices.MORE_LINES.filled(count=hidden).said_in(language))
     return tuple(lines)
 
 
-def _groups(calls: Sequence[Call]) -> list[list[Call]]:
-    """Calls in a row that did the same and went well share a line."""
-    groups: list[list[Call]] = []
-    for call in calls:
-        before = groups[-1][-1] if groups else None
-        if before and before.label == call.label and before.status == call.status == "ok":
-            groups[-1].append(call)
-        else:
-            groups.append([call])
-    return groups
-
-
-def _line(group: Sequence[Call], language: Language, is_over: bool) -> str:
-    first, *more = group
-    if first.status is not None:
-        pattern = _PATTERNS[first.status]
-    else:
-        pattern = notices.CALL_UNFINISHED if is_over else notices.CALL_RUNNING
-    label = first.label.said_in(language).rstrip("…. ")
-    if first.status is not None:
-        label = label.removeprefix(_UNDER_WAY)
-    said = [_filled(pattern, first, label, language)]
-    said += [_filled(notices.CALL_AGAIN, call, label, language) for call in more]
-    return notices.CALL_SEPARATOR.said_in(language).join(said)
+def _line(call: Call, language: Language, is_over: bool) -> str:
+    label = call.label.said_in(language).rstrip("…. ")
+    if call.status is None:
+        return _filled(notices.CALL_UNFINISHED if is_over else notices.CALL_RUNNING, call, label, language)
+    return _filled(_PATTERNS[call.status], call, label.removeprefix(_UNDER_WAY), language)
 
 
 def _filled(pattern: Phrase, call: Call, label: str, language: Language) -> str:

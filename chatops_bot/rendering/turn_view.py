@@ -187,9 +187,10 @@ class TurnView:
         self._outcome = event.outcome
 
     def _break_off(self) -> None:
-        """No more text comes: half of a secret would not be recognised, so a tail that was held back stays back."""
-        settled = self._settled_streaming()
-        self._streaming = settled if settled == self._streaming else f"{settled}…"
+        """No more text comes: what was held back is shown, unless it may be half of a secret, which nobody would recognise."""
+        held = _held_back(self._streaming) if self._redactor is not None else 0
+        if held and _SECRET_BEGINS.search(self._streaming[-held - _ASSIGNED_REACH :]):
+            self._streaming = f"{self._streaming[:-held]}…"
 
     def _joined(self) -> str:
         texts = (*self._rounds, self._settled_streaming())
@@ -239,6 +240,14 @@ class TurnView:
 
     def _notice(self, phrase: Phrase, tone: Tone) -> Notice:
         return Notice(one_line(self._redacted(phrase.said_in(self._language))), tone)
+
+
+_SECRET_BEGINS = re.compile(
+    r"xox|xapp|xwfp|sk-|gh[pousr]_|github_pat|glpat|AKIA|ASIA|AIza|glsa_|glc_|npm_|eyJ|-----|://|nonce=|hooks\."
+    r"|passw|pwd|secret|key|token|bearer|basic",
+    re.IGNORECASE,
+)
+"""How the secrets of the redaction table begin, and the words in front of those that have no beginning of their own."""
 
 
 def _held_back(text: str) -> int:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from chatops_bot.domain.errors import ToolError, ToolFailed
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.errors import ToolError, ToolFailed, ToolImpossible
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.proposal import Proposal, ProposalState, action_digest, canonical_json
 from chatops_bot.domain.redaction import Redactor
@@ -47,6 +47,8 @@ class Applier:
             arguments = tool.spec.arguments.model_validate(dict(proposal.arguments))
             async with asyncio.timeout(tool.spec.timeout):
                 fresh = await guarded(proposal.tool, tool.plan(arguments, context))
+        except ToolImpossible as error:
+            return self._redacted(_drifted([error.phrase.said_in(_language(proposal))]))
         except (ToolError, TimeoutError, ValueError) as error:
             return self._redacted(_failed(_not_run(error)))
         drifted = _drift(proposal.plan.preconditions, fresh.preconditions)
@@ -105,6 +107,10 @@ class Applier:
     def _redacted(self, applied: Applied) -> Applied:
         content = self._redactor.value(applied.content)
         return Applied(applied.state, self._redactor.phrase(applied.summary), content)
+
+
+def _language(proposal: Proposal) -> Language:
+    return "zh" if proposal.language == "zh" else "en"
 
 
 def _digest(proposal: Proposal) -> str:

@@ -4,12 +4,16 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, cast
 
+from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
-from chatops_bot.domain.proposal import Proposal, action_digest
+from chatops_bot.domain.proposal import Proposal, action_digest, canonical_json
 from chatops_bot.domain.tool import Plan, ToolResult
 from chatops_bot.ports import Clock, Ids, Proposals, WriteTool
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
+
+SHOWABLE_CHARS = 8_000
+"""Slack takes about 13,000 characters of blocks in one message; what a card says beside the action fits into the rest."""
 
 
 class Proposer:
@@ -27,6 +31,7 @@ class Proposer:
                 return await inner(invocation)
             tool = cast("WriteTool", invocation.tool)
             plan = await tool.plan(invocation.arguments, invocation.context)
+            refuse_what_no_card_can_show(plan, invocation.arguments.model_dump(mode="json"))
             proposal = self._proposal(invocation, plan, tool)
             await self._proposals.add(proposal)
             return Dispatched(_waits(proposal), "proposed", proposal)
@@ -62,6 +67,21 @@ class Proposer:
                 session=context.session,
                 expires_at=expires_at,
             ),
+        )
+
+
+def refuse_what_no_card_can_show(plan: Plan, arguments: Mapping[str, Any]) -> None:
+    """Raises ToolFailed for an action too long to be shown whole: nobody can approve what they cannot read."""
+    texts = [text for _, text in plan.details]
+    texts += [side for change in plan.changes for side in (change.before, change.after) if side is not None]
+    length = max(sum(map(len, texts)), len(canonical_json(arguments)))
+    if length > SHOWABLE_CHARS:
+        raise ToolFailed(
+            Phrase(
+                f"这个变更有 {length:,} 个字符，超过卡片能完整显示的 {SHOWABLE_CHARS:,} 个，因此没有提出；请缩短内容，例如改为调用一个脚本。",
+                f"The action is {length:,} characters long and a card shows at most {SHOWABLE_CHARS:,}, so it was not proposed; "
+                "shorten it, for example by calling a script.",
+            )
         )
 
 

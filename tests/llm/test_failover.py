@@ -26,6 +26,7 @@ from chatops_bot.llm.failover import FailoverModel
 from chatops_bot.llm.scripted import ScriptedModel, fails, says
 
 REASON = Phrase("没有回答", "It did not answer.")
+TOLD = Phrase("没有回答本轮由固定规则代答。", "It did not answer. Fixed rules answer this time.")
 REQUEST = ModelRequest((UserMessage("hi"),), ())
 
 
@@ -42,7 +43,7 @@ async def test_the_standby_answers_and_people_are_told_why(kind):
     standby = ScriptedModel([says("b")])
     model = FailoverModel(ScriptedModel([fails(kind(REASON))]), standby)
     assert [delta async for delta in model.stream(REQUEST)] == [
-        ModelNotice(REASON),
+        ModelNotice(TOLD),
         TextDelta("b"),
         Finished(FinishReason.STOP),
     ]
@@ -73,26 +74,40 @@ async def test_the_error_of_the_standby_is_the_last_word():
         ScriptedModel([fails(ModelTimeout(REASON))]), ScriptedModel([fails(ModelUnavailable(other))])
     )
     deltas = model.stream(REQUEST)
-    assert await anext(deltas) == ModelNotice(REASON)
+    assert await anext(deltas) == ModelNotice(TOLD)
     with pytest.raises(ModelError) as caught:
         await anext(deltas)
     assert caught.value.phrase == other
 
 
+SECOND_ROUND = ModelRequest(
+    (
+        *REQUEST.messages,
+        AssistantMessage("", calls=(ToolCall("1", "look", "{}"),)),
+        ToolMessage("1", "look", "x"),
+    ),
+    (),
+)
+
+
+async def test_a_model_that_fails_in_mid_turn_is_not_replaced():
+    model = FailoverModel(ScriptedModel([fails(ModelTimeout(REASON))]), ScriptedModel([]))
+    with pytest.raises(ModelTimeout):
+        await anext(model.stream(SECOND_ROUND))
+
+
+async def test_the_standbys_own_notice_is_left_out():
+    standby = ScriptedModel([[ModelNotice(Phrase("未连接", "None is connected.")), *says("b")]])
+    model = FailoverModel(ScriptedModel([fails(ModelTimeout(REASON))]), standby)
+    assert [delta async for delta in model.stream(REQUEST)][:2] == [ModelNotice(TOLD), TextDelta("b")]
+
+
 async def test_a_turn_stays_handed_over_and_the_next_one_asks_the_primary_first():
     primary = ScriptedModel([fails(ModelTimeout(REASON)), says("back")])
     model = FailoverModel(primary, ScriptedModel([says("b"), says("c")]))
-    second_round = ModelRequest(
-        (
-            *REQUEST.messages,
-            AssistantMessage("", calls=(ToolCall("1", "look", "{}"),)),
-            ToolMessage("1", "look", "x"),
-        ),
-        (),
-    )
-    for request, answer in ((REQUEST, "b"), (second_round, "c")):
+    for request, answer in ((REQUEST, "b"), (SECOND_ROUND, "c")):
         assert [delta async for delta in model.stream(request)][:2] == [
-            ModelNotice(REASON),
+            ModelNotice(TOLD),
             TextDelta(answer),
         ]
     assert await anext(model.stream(REQUEST)) == TextDelta("back")

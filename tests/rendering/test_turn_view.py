@@ -161,7 +161,7 @@ def test_older_tool_lines_are_counted():
     assert lines.lines[0] == "+5 more"
 
 
-def test_calls_in_a_row_that_did_the_same_share_a_line():
+def test_each_call_has_a_line_of_its_own_in_call_order():
     def asked(number: int, found: str, status: ToolStatus = "ok") -> tuple[TurnEvent, ...]:
         call = f"c{number}"
         return CallStarted(call, "q", QUERYING), CallEnded(call, "q", status, Phrase(found, found), 7)
@@ -169,9 +169,18 @@ def test_calls_in_a_row_that_did_the_same_share_a_line():
     calls = (*asked(1, "none"), *asked(2, "8 tasks"), *asked(3, "refused", "error"))
     (lines,) = blocks(turn(*calls, Rested(TurnOutcome.ANSWERED, "done")), Lines)
     assert lines.lines == (
-        "querying runs → none, 7 ms; 8 tasks, 7 ms",
+        "querying runs → none, 7 ms",
+        "querying runs → 8 tasks, 7 ms",
         "✗ querying runs → refused, 7 ms",
     )
+
+
+@pytest.mark.parametrize(
+    "text", ["Half of an answer that stops", "Half then silence", "Calling: ", "说到一半"]
+)
+def test_a_text_that_breaks_off_keeps_its_last_word(text: str):
+    view = turn(TextStreamed(text), Rested(TurnOutcome.FAILED, ""))
+    assert view.visible_text == text.rstrip()
 
 
 def test_a_turn_without_any_text_says_so():

@@ -311,8 +311,8 @@ async def test_what_somebody_else_did_meanwhile_is_not_done_again(world: World):
         ts, card = await asked_for(world, "pause it please")
         await world.at_scheduler("POST", "tasks/1/pause")
         await world.click("ana", card, "approve")
-        done = await world.becomes(ts, card, "Failed: ")
-    assert "Nothing ran: Task nightly-report (#1) is paused already" in everything(done)
+        done = await world.becomes(ts, card, "Not run, things changed: ")
+    assert "so nothing ran: Task nightly-report (#1) is paused already" in everything(done)
     assert world.to_scheduler.reached(PAUSE) == []
 
 

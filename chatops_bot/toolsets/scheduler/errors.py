@@ -14,7 +14,7 @@
 `outcome_unknown` is set on a write whose fate nobody told us: the request may have left, no trustworthy reply came.
 """
 
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import ToolFailed, ToolImpossible
 from chatops_bot.domain.language import Phrase
 from chatops_bot.toolsets.scheduler.formatting import cut, one_line
 
@@ -34,11 +34,11 @@ class Forbidden(ToolFailed):
     """The account may not do this."""
 
 
-class NotFound(ToolFailed):
+class NotFound(ToolImpossible):
     """What was asked for does not exist."""
 
 
-class Conflict(ToolFailed):
+class Conflict(ToolImpossible):
     """The state of the thing forbids the request."""
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Any
 
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import ToolImpossible
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.tool import Change, Outcome, Plan
@@ -146,16 +146,16 @@ def _preconditions(task: Task, pausing: bool) -> Mapping[str, Any]:
     return {**execution_preconditions(task), "cron_expr": task.cron_expr}
 
 
-def _nothing_to_do(task: Task) -> ToolFailed:
+def _nothing_to_do(task: Task) -> ToolImpossible:
     title = task_title(task.name, task.id)
     if task.is_paused:
-        return ToolFailed(
+        return ToolImpossible(
             Phrase(
                 f"任务 {title} 已经是暂停状态，无需操作。",
                 f"Task {title} is paused already; there is nothing to do.",
             )
         )
-    return ToolFailed(
+    return ToolImpossible(
         Phrase(
             f"任务 {title} 没有暂停，无需恢复。", f"Task {title} is not paused; there is nothing to resume."
         )

@@ -6,7 +6,7 @@ The Go service has no retry endpoint, and the row that its own tool writes is ne
 from dataclasses import dataclass
 from typing import Any
 
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import ToolImpossible
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.tool import Change, Outcome, Plan
@@ -99,10 +99,10 @@ class RetryFailedInstance:
 
 
 async def _retryable(api: SchedulerApi, run_id: int) -> tuple[Run, Task, bool]:
-    """The run, its task, and whether the service makes a linked retry. Raises ToolFailed when it cannot be retried."""
+    """The run, its task, and whether the service makes a linked retry. Raises ToolImpossible when it cannot be retried."""
     run = await find_run(api, run_id)
     if not run.has_failed:
-        raise ToolFailed(
+        raise ToolImpossible(
             Phrase(
                 f"运行 #{run.id} 没有失败（状态：{run.status}），不能重试；只有 failed 或 timeout 的运行可以重试。",
                 f"Run #{run.id} did not fail (status {run.status}); only failed or timed-out runs can be retried.",
@@ -114,12 +114,12 @@ async def _retryable(api: SchedulerApi, run_id: int) -> tuple[Run, Task, bool]:
 
 
 async def _earlier_retries(api: SchedulerApi, run: Run) -> tuple[Run, ...]:
-    """The newest runs that repeat this one. Raises ToolFailed while one of them is still under way."""
+    """The newest runs that repeat this one. Raises ToolImpossible while one of them is still under way."""
     page = await api.run_page(limit=_RUNS_SEARCHED, task_id=run.task_id)
     retries = tuple(other for other in page.instances if other.retry_of_instance_id == run.id)
     under_way = next((other for other in retries if not other.is_finished), None)
     if under_way is not None:
-        raise ToolFailed(
+        raise ToolImpossible(
             Phrase(
                 f"运行 #{run.id} 已在重试中：#{under_way.id}（状态：{under_way.status}）；请等它结束。",
                 f"Run #{run.id} is being retried already, as #{under_way.id} ({under_way.status}); wait until it ends.",

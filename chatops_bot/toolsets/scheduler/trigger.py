@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import ToolImpossible
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.tool import Change, Outcome, Plan
@@ -85,7 +85,7 @@ def refuse_when_paused(task: Task) -> None:
     """The scheduler refuses to run a paused task; saying so here spares a person the approval."""
     if task.is_paused:
         title = task_title(task.name, task.id)
-        raise ToolFailed(
+        raise ToolImpossible(
             Phrase(
                 f"任务 {title} 处于暂停状态，不能触发；请先恢复它。",
                 f"Task {title} is paused and cannot be triggered; resume it first.",
