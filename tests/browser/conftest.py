@@ -114,6 +114,7 @@ class Pages:
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         await page.goto(f"{self._url}/?person={person}{hash_}")
         await page.wait_for_selector(".me")
+        await page.wait_for_selector("html[data-live=on]", state="attached")
         return page
 
     def _logged(self, message: ConsoleMessage) -> None:

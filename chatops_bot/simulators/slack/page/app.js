@@ -67,10 +67,11 @@ async function openAs(person) {
     onOpen: () => {
       store.connected = true;
       banner(null);
-      refetch();
+      refetch().then(() => (document.documentElement.dataset.live = "on"));
     },
     onLost: () => {
       store.connected = false;
+      delete document.documentElement.dataset.live;
       banner(t("lost"));
     },
   });
