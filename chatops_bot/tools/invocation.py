@@ -46,4 +46,3 @@ class Dispatched:
 
 
 Handler = Callable[[Invocation], Awaitable[Dispatched]]
-Wrapper = Callable[[Handler], Handler]

@@ -9,7 +9,6 @@ from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.view import View
 from chatops_bot.platforms.slack import limits
 from chatops_bot.platforms.slack.api import DEFAULT_BASE_URL, Identity, SlackApi
-from chatops_bot.platforms.slack.blocks import mention_token
 from chatops_bot.platforms.slack.directory import SlackDirectory
 from chatops_bot.platforms.slack.inbound import OnEvent, SlackInbound
 from chatops_bot.platforms.slack.outbound import SlackWriter
@@ -74,10 +73,6 @@ class SlackPlatform:
     async def identity(self) -> Identity:
         """The bot's workspace and ids."""
         return await self._api.identity()
-
-    def mention(self, user_id: str) -> str:
-        """The token that calls a user. Raises ValueError for anything that is not a user id."""
-        return mention_token(user_id)
 
     @property
     def limits(self) -> PlatformLimits:
