@@ -11,6 +11,7 @@ from math import ceil
 from typing import Literal
 
 from chatops_bot.llm.offline import fillers
+from chatops_bot.llm.offline.spelling import mended
 
 SpanKind = Literal["name", "quote", "url", "other"]
 
@@ -23,6 +24,8 @@ _QUOTED = re.compile(
     r"```(?P<block>[\s\S]*?)```|(?P<ticks>`+)(?P<code>[^\n]+?)(?P=ticks)|\"(?P<double>[^\"\n]+)\"|“(?P<curly>[^”\n]+)”"
     r"|「(?P<corner>[^」\n]+)」|『(?P<white>[^』\n]+)』|(?<![\w'])'(?P<single>[^'\n]+)'(?!\w)"
 )
+_CITED_LINE = re.compile(r"(?m)^[ \t]*(?:>|&gt;).*$")
+"""Somebody else's words, as people cite them in chats."""
 _URL = re.compile(r"https?://[^\s<>\"'`，。；、）]+", re.IGNORECASE)
 _MENTION = re.compile(r"<[@#!][^>\n]*>")
 _TOKEN = re.compile(r"(?<![A-Za-z0-9._-])[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+(?![A-Za-z0-9])")
@@ -81,14 +84,14 @@ def mask(text: str) -> Masked:
             return word if not any(character.isalpha() for character in word) else put("other", word)
         return put("name", word)
 
-    bare = "".join(" " if unicodedata.category(c) in ("Co", "Cs", "Cf") else c for c in text)
+    bare = _CITED_LINE.sub(lambda match: put("quote", match.group()), text)
+    bare = "".join(" " if unicodedata.category(c) in ("Co", "Cs", "Cf") else c for c in bare)
     bare = _MENTION.sub(" ", _QUOTED.sub(quoted, bare))
     bare = _URL.sub(lambda match: put("url", match.group().rstrip(".,;:!?)")), bare)
     bare = unicodedata.normalize("NFKC", bare).replace("’", "'")
     bare = _TOKEN.sub(token, bare).lower()
-    return Masked(
-        _JOINED.sub(lambda m: (m[1] or m[2] or "") + (f"{m[3]} " if m[3] else ""), bare), tuple(spans)
-    )
+    bare = _JOINED.sub(lambda m: (m[1] or m[2] or "") + (f"{m[3]} " if m[3] else ""), bare)
+    return Masked(mended(bare), tuple(spans))
 
 
 _RUN_ID = re.compile(
