@@ -195,10 +195,12 @@ async def play(
     scheduler: Scheduler | None = None,
     history: Sequence[Message] = (),
     offered: tuple[ToolDefinition, ...] | None = None,
+    context: str = "2026-11-29 10:00",
 ) -> Played:
+    """One turn. `history` is what came before; `context` is the text of the context message, which states time and zone."""
     scheduler = scheduler or Scheduler()
     offered = tools() if offered is None else offered
-    messages: list[Message] = [*history, UserMessage(text), ContextMessage("2026-11-29 10:00")]
+    messages: list[Message] = [*history, UserMessage(text), ContextMessage(context)]
     steps: list[list[tuple[str, dict[str, Any]]]] = []
     said = ""
     for _ in range(10):

@@ -302,7 +302,7 @@ def decided(**changes: str) -> list[Message]:
 @pytest.mark.parametrize("text", ["成功了吗？", "生效了吗", "did it work?"])
 async def test_the_newest_decision_answers_whether_it_worked(text: str):
     played = await play(text, history=decided())
-    assert [name for name, _ in played.calls] == ["query_tasks", "get_task_detail"]
+    assert played.calls == [("get_task_detail", {"task_id": 3})]
     for shown in ("`Ada`", "`status is disabled`", "`nightly-report` (#3)"):
         assert shown in played.text
     assert "python report.py" not in played.text

@@ -439,7 +439,7 @@ def test_a_held_change_says_why(text: str, hold: Hold):
         ("why did run #12 fail", Kind.EXPLAIN, Target(run_ids=(12,))),
         ("pause the nightly report", Kind.PAUSE, Target(("nightly report",))),
         ("暂停备份任务", Kind.PAUSE, Target(("备份",))),
-        ("pause `Weird Name`", Kind.PAUSE, Target()),
+        ("pause `Weird Name`", Kind.PAUSE, Target(("Weird Name",))),
         ("暂停「备份」", Kind.PAUSE, Target(("备份",))),
         ("pause it", Kind.PAUSE, Target(is_reference=True)),
         ("暂停它", Kind.PAUSE, Target(is_reference=True)),

@@ -79,6 +79,11 @@ HOLDS: tuple[tuple[Hold, re.Pattern[str]], ...] = (
 REFERENCE = re.compile(
     r"\b(?:it|its|that|this|the (?:same )?(?:task|job))\b|它|这个|那个|该任务|此任务|这任务|刚才|上面"
 )
+SOME_OTHER = re.compile(
+    r"\b(?:last|latest|newest|recent|recently|all|any|everything|things?|runs|tasks|jobs|which|system|scheduler)\b"
+    r"|最近|最后|上次|最新|所有|全部|哪|系统|整体|调度"
+)
+"""Words that make a sentence without a name be about something else than what the thread is about."""
 CHANGED = re.compile(
     r"\b(?:paused?|resumed?|disabled?|enabled?|deleted?|removed?|triggered?|suspended?|stopped)\b|暂停|停用|停掉|恢复|启用|删除|触发|禁用"
 )

@@ -6,17 +6,18 @@ a later time or "all of them" is held and explained, never acted on.
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from chatops_bot.llm.offline import cues
 from chatops_bot.llm.offline.arguments import (
+    NAME_CHARS,
     NOTHING,
     Ids,
     Masked,
     Scope,
     Target,
     count_in,
-    hours_in,
     ids_in,
     mask,
     plain_name_in,
@@ -24,6 +25,7 @@ from chatops_bot.llm.offline.arguments import (
 from chatops_bot.llm.offline.creation import NewTask, new_task_in
 from chatops_bot.llm.offline.cues import WRITES, Hold, Kind
 from chatops_bot.llm.offline.verbs import REPORTING, is_prohibition, wish_in
+from chatops_bot.llm.offline.windows import Window, window_in
 
 _MOST_INTENTS = 4
 _LONGEST_TEXT = 8000
@@ -37,23 +39,30 @@ _CLAUSE_END = re.compile(
 )
 
 
+EVERYTHING = Scope()
+
+
 @dataclass(frozen=True, slots=True)
 class Intent:
     """One thing that is wanted. `hold` is set for Kind.HELD, `new_task` for Kind.CREATE.
 
-    `is_bare`: a task was named and nothing asked; it is shown unless something else of the message is about it.
+    `window` is None where the sentence names no time. `is_bare`: a task was named and nothing asked; it is shown unless something else of the message is about it.
     """
 
     kind: Kind
     target: Target = NOTHING
-    scope: Scope = field(default=Scope())
+    scope: Scope = EVERYTHING
+    window: Window | None = None
     hold: Hold | None = None
     new_task: NewTask | None = None
     is_bare: bool = False
 
 
-def understand(text: str) -> tuple[Intent, ...]:
-    """What a message asks for, in its order; empty when no rule understands it. Never fails."""
+def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
+    """What a message asks for, in its order; empty when no rule understands it. Never fails.
+
+    `now`: the time where the asker is, by which "yesterday" and dates are read; without it they are whole hours back.
+    """
     message = mask(text[:_LONGEST_TEXT])
     intents: list[Intent] = []
     for sentence in _SENTENCE_END.split(cues.POLITE_CONDITION.sub(" ", message.text)):
@@ -62,7 +71,7 @@ def understand(text: str) -> tuple[Intent, ...]:
             continue
         if any(intent.kind is Kind.CREATE for intent in intents):
             continue  # the whole message describes the new task
-        _read_sentence(message, sentence, intents)
+        _read_sentence(message, sentence, intents, now)
     return _joined(intents)[:_MOST_INTENTS]
 
 
@@ -70,7 +79,7 @@ def _held(intent: Intent, why: Hold = Hold.NEGATED) -> Intent:
     return Intent(Kind.HELD, intent.target, hold=why) if intent.kind in WRITES else intent
 
 
-def _read_sentence(message: Masked, sentence: str, intents: list[Intent]) -> None:
+def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: datetime | None) -> None:
     hold = next((hold for hold, pattern in cues.HOLDS if pattern.search(sentence)), None)
     is_prohibited = is_reported = False
     first = len(intents)
@@ -89,7 +98,7 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent]) -> Non
             if forbids and not _is_question(clause):
                 intents.append(Intent(Kind.HELD, Target(message.names_in(clause)), hold=Hold.NEGATED))
             else:
-                _read_question(message, clause, intents)
+                _read_question(message, clause, intents, now)
             continue
         held = (
             Hold.NEGATED if is_prohibited else Hold.REPORTED if is_reported and not wish.is_polite else hold
@@ -114,7 +123,7 @@ def _is_question(clause: str) -> bool:
     return cues.CHINESE_QUESTION.search(clause) is not None or _ASKING.match(clause) is not None
 
 
-def _read_question(message: Masked, clause: str, intents: list[Intent]) -> None:
+def _read_question(message: Masked, clause: str, intents: list[Intent], now: datetime | None) -> None:
     kind = next((kind for kind, pattern in cues.QUESTIONS if pattern.search(clause)), None)
     names = message.names_in(clause)
     looks = cues.LOOK.search(clause) is not None
@@ -136,8 +145,12 @@ def _read_question(message: Masked, clause: str, intents: list[Intent]) -> None:
     elif kind is Kind.FAILURES and target.run_ids:
         kind = Kind.EXPLAIN
     status = next((word for word, pattern in cues.STATUS_FILTERS if pattern.search(clause)), "")
-    scope = Scope(hours_in(clause), count_in(clause), status if kind is Kind.LIST else "")
-    intents.append(Intent(kind, target, scope))
+    scope = Scope(count_in(clause), status if kind is Kind.LIST else "")
+    window = window_in(clause, now)
+    is_about_the_thread = kind in (Kind.EXPLAIN, Kind.WHY_CHANGED) and target.is_empty and window is None
+    if is_about_the_thread and not cues.SOME_OTHER.search(clause):
+        target = Target(is_reference=True)
+    intents.append(Intent(kind, target, scope, window))
 
 
 def _read_bare(message: Masked, clause: str, names: tuple[str, ...], intents: list[Intent]) -> None:
@@ -157,6 +170,7 @@ def _read_bare(message: Masked, clause: str, names: tuple[str, ...], intents: li
         intents.append(Intent(Kind.DETAIL, Target(names, ids.tasks), is_bare=not cues.SHOW.search(clause)))
 
 
+_TAKES_QUOTED_NAMES = frozenset({*WRITES, Kind.DETAIL, Kind.WHY_CHANGED})
 _TAKES_PLAIN_NAMES = frozenset({*WRITES, Kind.EXPLAIN, Kind.DETAIL, Kind.WHY_CHANGED})
 _LONE_NUMBER_IS_A_RUN = frozenset({Kind.RETRY, Kind.EXPLAIN})
 
@@ -174,23 +188,27 @@ def _target(message: Masked, clause: str, kind: Kind, words: str) -> Target:
         return Target(run_ids=ids.bare)
     if ids.bare and kind in WRITES:
         return Target(task_ids=ids.bare)
+    quoted = [
+        span.text for span in message.spans_in(clause) if span.kind == "quote" and "\n" not in span.text
+    ]
+    if len(quoted) == 1 and len(quoted[0]) <= NAME_CHARS and kind in _TAKES_QUOTED_NAMES:
+        return Target((quoted[0],))
     plain = plain_name_in(words) if kind in _TAKES_PLAIN_NAMES else ""
     if plain:
         return Target((plain,))
-    return Target(is_reference=cues.REFERENCE.search(clause) is not None)
+    says_nothing_else = kind in WRITES and not message.spans_in(clause) and not cues.SOME_OTHER.search(clause)
+    return Target(is_reference=says_nothing_else or cues.REFERENCE.search(clause) is not None)
 
 
 def _joined(intents: list[Intent]) -> tuple[Intent, ...]:
     """Intents with "it" resolved to what the same message named before, and repetitions taken out.
 
-    A change without an object ("X is useless, delete") is about what was named before it, where that is one thing.
+    A change without an object ("X is useless, delete") says "it" too.
     """
     result: list[Intent] = []
     known = NOTHING
     for intent in intents:
-        is_about_same = intent.target.is_reference or (
-            intent.target.is_empty and (intent.kind is Kind.EXPLAIN or intent.kind in WRITES - {Kind.CREATE})
-        )
+        is_about_same = intent.target.is_reference or (intent.target.is_empty and intent.kind is Kind.EXPLAIN)
         if is_about_same and not known.is_empty:
             intent = replace(intent, target=known)
         elif not intent.target.is_empty and not intent.target.is_reference:

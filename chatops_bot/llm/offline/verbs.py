@@ -196,13 +196,13 @@ def _chinese_wish_in(clause: str, is_polite: bool) -> Wish | None:
                 continue
             if _is_wish(before, after):
                 return Wish(kind, before + " " + after, is_polite or polite is not None)
-    for kind, pattern, names_first in _EVERYDAY:
-        match = pattern.match(asked)
-        if match is None:
+    for kind, everyday, names_first in _EVERYDAY:
+        found = everyday.match(asked)
+        if found is None:
             continue
-        could_be_news = names_first or match.group("verb").endswith("了")
+        could_be_news = names_first or found.group("verb").endswith("了")
         if not could_be_news or polite is not None or _MARKED.search(asked):
-            rest = asked[: match.start("verb")] + " " + asked[match.end("verb") :]
+            rest = asked[: found.start("verb")] + " " + asked[found.end("verb") :]
             return Wish(kind, rest, is_polite or polite is not None)
     return None
 
