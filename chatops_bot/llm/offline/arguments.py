@@ -31,7 +31,7 @@ _MENTION = re.compile(r"<[@#!][^>\n]*>")
 _TOKEN = re.compile(r"(?<![A-Za-z0-9._-])[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+(?![A-Za-z0-9])")
 _ORDINARY_TOKEN = re.compile(
     r"(?:re-?run|un-?pause|re-?enable|kick-off|time-out|on-call|follow-up|up-to-date|long-running|e-mail|set-up|so-called|"
-    r"real-time|day-to-day|ad-hoc|well-known|in-progress|e\.g|i\.e|a\.m|p\.m|\d+-(?:hour|hr|day|min|minute|week)s?)",
+    r"(?:sun|mon|tue|wed|thu|fri|sat)-(?:sun|mon|tue|wed|thu|fri|sat)|real-time|day-to-day|ad-hoc|well-known|in-progress|e\.g|i\.e|a\.m|p\.m|\d+-(?:hour|hr|day|min|minute|week)s?)",
     re.IGNORECASE,
 )
 _JOINED = re.compile(r"\b(re|un)-(?=run|pause|enable)|\b(time)-(?=out)|\b(kick|set)-(?=off|up)")
@@ -124,7 +124,19 @@ def _taken(pattern: re.Pattern[str], text: str) -> tuple[tuple[int, ...], str]:
     return tuple(dict.fromkeys(number for number in found if number > 0)), pattern.sub(" ", text)
 
 
-_CHINESE_DIGITS = {"一": 1, "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_CHINESE_DIGITS = {
+    "零": 0,
+    "一": 1,
+    "两": 2,
+    "二": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+}
 _ENGLISH_NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "twelve": 12, "half an": 1, "half a": 1, "couple of": 2, "few": 3,
@@ -135,6 +147,7 @@ NUMBER = r"\d{1,4}|[一二两三四五六七八九十]{1,3}"
 def number_of(words: str) -> int | None:
     """`12`, `十二`, `二十` or `three` as a number; None for anything else."""
     words = words.strip()
+    words = words.removeprefix("零") or words
     if words.isascii() and words.isdigit():
         return int(words)
     if words in _ENGLISH_NUMBERS:

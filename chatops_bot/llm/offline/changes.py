@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from chatops_bot.llm.offline import report, run_findings
+from chatops_bot.llm.offline.arguments import mask
 from chatops_bot.llm.offline.content import rows_of
 from chatops_bot.llm.offline.conversation import Conversation
 from chatops_bot.llm.offline.cues import Kind
@@ -24,6 +25,7 @@ from chatops_bot.llm.offline.lookup import (
 )
 from chatops_bot.llm.offline.questions import failures
 from chatops_bot.llm.offline.run_findings import HAS_FAILED
+from chatops_bot.llm.offline.schedules import wrong_cron_in
 from chatops_bot.llm.offline.understanding import Intent
 
 
@@ -69,7 +71,12 @@ def retry(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
     )
 
 
-def create(desk: Desk, _: Conversation, intent: Intent) -> Answer:
+def create(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
+    message = mask(conversation.text)
+    for text in (message.text, *(span.text for span in message.spans if span.kind == "quote")):
+        wrong = wrong_cron_in(text)
+        if wrong is not None:
+            raise Told(report.wrong_cron(*wrong, desk.language))
     task = intent.new_task
     if task is None or task.missing:
         raise Told(report.missing_facts(task, desk.language) if task else "")

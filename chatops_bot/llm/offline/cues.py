@@ -117,6 +117,8 @@ QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.VERIFY, re.compile(
         r"\bdid (?:it|that|this|the (?:change|pause|resume|retry|trigger|delete|deletion))\b.*\b(?:work|go through|succeed|happen|take effect|apply)\b"
         r"|\b(?:is|was|has|did|are) (?:it|that|this|the (?:change|proposal))\b.*\b(?:done|applied|approved|rejected|executed|been applied|get approved|in effect|finished|expire[d]?)\b"
+        r"|\b(?:did|was|were|has|is)\s+\S+\s+(?:get |got |been |really )?(?:done|applied|approved|rejected|executed|paused|resumed|deleted|"
+        r"removed|triggered|retried|created|carried out|go through|take effect)\b"
         r"|\b(?:who approved|who rejected|any luck|did it|worked\?|outcome of (?:it|that|the))"
         r"|(?:成功|生效|执行|完成|搞定|通过|批准|处理|恢复|暂停|删除|触发|重试|创建|停|改|好)(?:成功|好|完)?了(?:吗|没有|没|么)|有没有(?:成功|生效|通过|批准|执行)|(?:是否|是不是)(?:已经?)?(?:成功|生效|通过|批准|执行)"
         r"|谁(?:批准|同意|拒绝)|结果(?:如何|怎么样|怎样|呢)|^\s*生效没")),

@@ -191,6 +191,11 @@ FIELDS: dict[str, Phrase] = {
     "image": Phrase("镜像（例如 镜像 `alpine:3.20`）", "image (e.g. image `alpine:3.20`)"),
 }  # fmt: skip
 MISSING = Phrase("还不能创建任务，缺少：", "The task cannot be created yet. Missing:")
+WRONG_CRON = Phrase(
+    "{cron} 不是调度器接受的 cron 表达式：{problem}。请改正后再说一次，例如 `0 2 * * *`，或直接说“每天凌晨2点”。",
+    "The scheduler does not take {cron} as a cron expression: {problem}. Correct it and ask again, e.g. `0 2 * * *`, or "
+    "say “every night at 2”.",
+)
 ODD_TIME = Phrase(
     "这个时间无法用 5 段 cron 准确表示，请直接写 cron。",
     "That schedule has no exact 5-field cron form. Write the cron expression itself.",

@@ -135,6 +135,11 @@ def missing_facts(task: NewTask, language: Language) -> str:
     return _lists_ended("\n".join([*lines, phrases.CREATE_EXAMPLE.said_in(language)]))
 
 
+def wrong_cron(expression: str, problem: Phrase, language: Language) -> str:
+    said = phrases.WRONG_CRON.said_in(language)
+    return said.format(cron=code(expression), problem=problem.said_in(language))
+
+
 def change_label(tool: str, target: str, language: Language) -> str:
     """A change by its tool and its target, the target's fixed words in the asker's language."""
     whole = re.fullmatch(
