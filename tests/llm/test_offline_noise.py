@@ -129,7 +129,7 @@ def test_full_width_letters_change_nothing(wish):
     ),
 )
 def test_an_english_negation_in_front_stops_every_wish(wish, negation):
-    kind, frame, name = wish
+    _, frame, name = wish
     assert not WRITES & {intent.kind for intent in understand(negation + frame.format(name))}
 
 
@@ -155,7 +155,7 @@ def test_an_english_negation_in_front_stops_every_wish(wish, negation):
     ),
 )
 def test_a_chinese_negation_in_front_stops_every_wish(wish, negation):
-    kind, frame, name = wish
+    _, frame, name = wish
     assert not WRITES & {intent.kind for intent in understand(negation + frame.format(name))}
 
 
@@ -181,7 +181,7 @@ def test_a_chinese_negation_in_front_stops_every_wish(wish, negation):
     ),
 )
 def test_reported_or_pondered_english_changes_nothing(wish, before):
-    kind, frame, name = wish
+    _, frame, name = wish
     assert not WRITES & {intent.kind for intent in understand(before + frame.format(name))}
 
 
@@ -205,7 +205,7 @@ def test_reported_or_pondered_english_changes_nothing(wish, before):
     ),
 )
 def test_reported_or_pondered_chinese_changes_nothing(wish, before):
-    kind, frame, name = wish
+    _, frame, name = wish
     assert not WRITES & {intent.kind for intent in understand(before + frame.format(name))}
 
 
@@ -214,7 +214,7 @@ def test_reported_or_pondered_chinese_changes_nothing(wish, before):
     st.sampled_from([", no wait", ", never mind", ". cancel that", "，算了", "，不要了", "。算了"]),
 )
 def test_a_retraction_behind_stops_every_wish(wish, retraction):
-    kind, frame, name = wish
+    _, frame, name = wish
     assert not WRITES & {intent.kind for intent in understand(frame.format(name) + retraction)}
 
 

@@ -27,6 +27,11 @@ _QUOTED = re.compile(
 _CITED_LINE = re.compile(r"(?m)^[ \t]*(?:>|&gt;).*$")
 """Somebody else's words, as people cite them in chats."""
 _URL = re.compile(r"https?://[^\s<>\"'`，。；、）]+", re.IGNORECASE)
+_SHORTCODE = re.compile(r"(?<![\w:]):[A-Za-z][A-Za-z0-9_+-]*:(?!\w)")
+"""`:pray:`, the way Slack writes an emoji."""
+_PICTURES = frozenset({"So", "Sk", "Mn"})
+"""Unicode categories of emoji, their skin tones and their variants."""
+_SPACES = re.compile(r"[^\S\n]+")
 _MENTION = re.compile(r"<[@#!][^>\n]*>")
 _TOKEN = re.compile(r"(?<![A-Za-z0-9._-])[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+(?![A-Za-z0-9])")
 _ORDINARY_TOKEN = re.compile(
@@ -88,8 +93,9 @@ def mask(text: str) -> Masked:
     bare = "".join(" " if unicodedata.category(c) in ("Co", "Cs", "Cf") else c for c in bare)
     bare = _MENTION.sub(" ", _QUOTED.sub(quoted, bare))
     bare = _URL.sub(lambda match: put("url", match.group().rstrip(".,;:!?)")), bare)
-    bare = unicodedata.normalize("NFKC", bare).replace("’", "'")
+    bare = unicodedata.normalize("NFKC", _SHORTCODE.sub(" ", bare)).replace("’", "'")
     bare = _TOKEN.sub(token, bare).lower()
+    bare = _SPACES.sub(" ", "".join(" " if unicodedata.category(c) in _PICTURES else c for c in bare))
     bare = _JOINED.sub(lambda m: (m[1] or m[2] or "") + (f"{m[3]} " if m[3] else ""), bare)
     return Masked(mended(bare), tuple(spans))
 

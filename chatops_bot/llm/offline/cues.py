@@ -57,7 +57,8 @@ PROHIBITION = re.compile(
     r"|不要|(?<![特分级区类识个])别(?!的|人)|勿|不必|不用|无需|不准|不许|禁止|(?<!能)不能(?!.*吗)|不可(?!以)|不该|不应|不想|没必要|没有必要|暂不|先不|不再|不会|不(?=\s*(?:暂停|删|恢复|重试|触发))"
 )
 RETRACTION = re.compile(
-    r"\s*(?:no|nope|don'?t|do not|never ?mind|cancel(?: that| it)?|forget it|wait|不|不要|不要了|别|算了|取消|不用了|先别)\s*"
+    r"(?:\s*+(?:nope|not|no|don'?t|do not|never ?mind|cancel(?: that| it)?|forget (?:it|that)|wait|scratch that|不要了|不要|不用了|不|别|算了|"
+    r"取消|先别|等等|等一下)(?:吧|了)?+\s*+)++"
 )
 CONTRAST = re.compile(r"\b(?:but|instead|rather)\b|但是|但|不过|而是|改为|改成")
 POLITE_CONDITION = re.compile(

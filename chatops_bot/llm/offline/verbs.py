@@ -97,7 +97,7 @@ _THING = (
     rf"(?:{_KIND_OF_THING}?\s*(?:{NAME}|#\s*\d+)|{_KIND_OF_THING}\s*\d+|它|(?:这个|那个|该|此){_KIND_OF_THING}?)"
     rf"(?:\s*(?:这个|那个)?{_KIND_OF_THING})?"
 )
-_TRAIL = r"(?:一下|下|一次|一遍|起来|吧|呗|啊|哈|呀|谢谢|谢啦|先|了(?=\s*(?:吧|呗))|,|\s)*+"
+_TRAIL = r"(?:一下|下|一次|一遍|起来|吧|呗|啊|哈|呀|谢谢|谢啦|thx|thanks|please|先|了(?=\s*(?:吧|呗))|,|\s)*+"
 _EVERYDAY_VERBS: tuple[tuple[Kind, str], ...] = (
     (Kind.RESUME, r"(?:打开|开启|(?:继续|接着)(?:跑|运行|执行)?了?)"),
     (Kind.PAUSE, r"(?:关掉|关闭|关了|关|停下|停了|停(?!用))"),
@@ -162,8 +162,13 @@ class Wish:
 _IS_POLITE = re.compile(r"\bplease\b|\b(?:can|could|would|will) you\b|\blet'?s\b|请|麻烦|帮我|帮忙")
 
 
+_AROUND = " .~…:()^_*=|\\/;-\"'"
+"""What people put around a wish: smileys, dashes, stray quotes."""
+
+
 def wish_in(clause: str) -> Wish | None:
     """The change that a masked clause asks for, or None."""
+    clause = clause.strip(_AROUND)
     is_polite = _IS_POLITE.search(clause) is not None
     stopped = _RUN_NO_MORE.match(clause)
     if stopped is not None and (stopped.group("again") or stopped.group("stop")):
