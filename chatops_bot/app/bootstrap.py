@@ -26,10 +26,12 @@ from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.recovery import close_interrupted_turns
 from chatops_bot.sessions.router import Router
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.apply import Applier
+from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
@@ -81,8 +83,9 @@ async def open_bot(
         registry = Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
         platform = _platform(config, secrets, session, clock, ids)
         proposer = Proposer(store.proposals, clock, ids, config.proposal_lifetime)
+        asker = Asker(store.forms, clock, ids, config.proposal_lifetime)
         dispatcher = Dispatcher(
-            registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock
+            registry, audit=store.audit, proposer=proposer, asker=asker, redactor=redactor, clock=clock
         )
         approvals = Approvals(
             store=store,
@@ -93,6 +96,10 @@ async def open_bot(
             clock=clock,
             approver_configured=any(RIGHTS[role].approves for role in config.people.values()),
         )
+        forms = Forms(
+            store=store, platform=platform, directory=platform.directory, registry=registry, redactor=redactor, clock=clock,
+            ids=ids,
+        )  # fmt: skip
         followups = Followups(store.controls, store.inbox, platform, ids)
         conductor = Conductor(
             platform=platform,
@@ -101,13 +108,19 @@ async def open_bot(
             registry=registry,
             agents=load_agents(),
             approvals=approvals,
+            forms=forms,
             followups=followups,
             redactor=redactor,
             clock=clock,
             ids=ids,
         )
         router = Router(
-            store=store, platform=platform, approvals=approvals, followups=followups, conductor=conductor
+            store=store,
+            platform=platform,
+            approvals=approvals,
+            forms=forms,
+            followups=followups,
+            conductor=conductor,
         )
         alerts = (
             Alerts(platform, followups, redactor, config.alerts.channel, config.alerts.language)
@@ -120,12 +133,13 @@ async def open_bot(
         if interrupted:
             _log.warning("%d turns of the last process were closed as interrupted", interrupted)
         await approvals.recover()
-        await platform.start(router.handle)
+        await platform.start(router.handle, router.submit)
         stack.push_async_callback(router.aclose)
+        await router.resume()
         web_url = await _serve_web(stack, config, web_app(
             alerts=alerts, webhook_token=secrets.webhook_token, connected=lambda: platform.connected
         ))  # fmt: skip
-        sweeper = asyncio.create_task(_sweep(approvals), name="expiry sweep")
+        sweeper = asyncio.create_task(_sweep(approvals, forms), name="expiry sweep")
         stack.push_async_callback(_cancel, sweeper)
         yield Bot(web_url, identity.user_id, model.name)
 
@@ -183,13 +197,14 @@ async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application
     return f"http://{host}:{port}"
 
 
-async def _sweep(approvals: Approvals) -> None:
+async def _sweep(approvals: Approvals, forms: Forms) -> None:
     while True:
         await asyncio.sleep(EXPIRY_SWEEP_SECONDS)
         try:
             await approvals.sweep()
+            await forms.sweep()
         except ChatopsError as error:
-            _log.error("the sweep of proposals failed and is tried again: %s", error)
+            _log.error("the sweep of proposals and forms failed and is tried again: %s", error)
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:

@@ -9,12 +9,15 @@ import re
 from collections.abc import Callable, Sequence
 
 from chatops_bot.context.fence import fence
+from chatops_bot.context.filled_form import filled_text
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import (
     Entry,
+    FormClosed,
+    FormFilled,
     ModelSaid,
     ProposalDecided,
     ToolReturned,
@@ -44,6 +47,14 @@ def project(
             case UserSaid():
                 starts.append(len(messages))
                 messages.append(UserMessage(entry.text))
+            case FormFilled():
+                starts.append(len(messages))
+                messages.append(UserMessage(filled_text(entry)))
+            case FormClosed():
+                closed = canonical_json(
+                    {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
+                )
+                messages.append(RecordMessage(fence(closed, source="end of a form", nonce=nonce)))
             case ModelSaid() if entry.calls:
                 messages.append(
                     AssistantMessage(entry.text, entry.reasoning, tuple(map(_replayable, entry.calls)))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from chatops_bot.domain.form import Form
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.session import TurnOutcome
@@ -51,6 +52,13 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A call lacks facts; the form that asks for them is a message of its own."""
+
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """Something about the turn that people must know (cut, capped, no model). Stands in a block of its own."""
 
@@ -67,5 +75,13 @@ class Rested:
 
 
 TurnEvent = (
-    TextStreamed | ReasoningStreamed | RoundEnded | CallStarted | CallEnded | Proposed | Noted | Rested
+    TextStreamed
+    | ReasoningStreamed
+    | RoundEnded
+    | CallStarted
+    | CallEnded
+    | Proposed
+    | Asked
+    | Noted
+    | Rested
 )

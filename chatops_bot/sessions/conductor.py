@@ -16,13 +16,14 @@ from chatops_bot.domain.model import ContextMessage, Message, SystemMessage
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
-from chatops_bot.domain.transcript import TurnRested, UserSaid
-from chatops_bot.domain.turn_event import Noted, Proposed, Rested, TurnEvent
+from chatops_bot.domain.transcript import FormFilled, TurnRested, UserSaid
+from chatops_bot.domain.turn_event import Asked, Noted, Proposed, Rested, TurnEvent
 from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.tools.registry import Registry
 
@@ -52,6 +53,7 @@ class Conductor:
         registry: Registry,
         agents: Mapping[Language, AgentConfig],
         approvals: Approvals,
+        forms: Forms,
         followups: Followups,
         redactor: Redactor,
         clock: Clock,
@@ -63,6 +65,7 @@ class Conductor:
         self._registry = registry
         self._agents = agents
         self._approvals = approvals
+        self._forms = forms
         self._followups = followups
         self._redactor = redactor
         self._clock = clock
@@ -104,12 +107,14 @@ class Conductor:
 
     async def _conduct(self, turn_id: str, turn_input: TurnInput) -> None:
         session = turn_input.session
-        language = language_of(turn_input.text)
+        language = turn_input.language
         view = self._view(turn_id, language)
         place = Place(session.channel, session.thread)
         answer = AnswerMessage(self._platform, self._store.turns, turn_id, place, view)
         progress = _Progress()
         try:
+            if turn_input.filled is not None:
+                await self._begin_filled(turn_input, turn_input.filled)
             await answer.open()
             await self._run(turn_id, turn_input, language, answer, progress)
         except asyncio.CancelledError:
@@ -130,6 +135,15 @@ class Conductor:
         self._running.pop(turn_id, None)  # from here on a Stop would only keep the end from being stored
         await self._rest(turn_id, turn_input, answer, progress)
 
+    async def _begin_filled(self, turn_input: TurnInput, filled: FormFilled) -> None:
+        """Remember what was filled in, once, then count the turn as running: until then a restart begins it again."""
+        entries = await self._store.transcripts.load(turn_input.session)
+        if not any(isinstance(entry, FormFilled) and entry.form_id == filled.form_id for entry in entries):
+            await self._store.transcripts.append(turn_input.session, [filled])
+        snapshot = self._view(turn_input.turn_id, turn_input.language).snapshot()
+        running = RunningTurn(turn_input.turn_id, turn_input.session, None, turn_input.language, snapshot)
+        await self._store.turns.begin(running)
+
     def _view(self, turn_id: str, language: Language) -> TurnView:
         return TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)
 
@@ -143,8 +157,9 @@ class Conductor:
     ) -> None:
         author = turn_input.author
         now = self._clock.now()
-        said = UserSaid(turn_id, now, author.id, author.name, author.role.value, turn_input.text)
-        await self._store.transcripts.append(turn_input.session, [said])
+        if turn_input.filled is None:
+            said = UserSaid(turn_id, now, author.id, author.name, author.role.value, turn_input.text)
+            await self._store.transcripts.append(turn_input.session, [said])
         turn = Turn(
             context=ToolContext(author, turn_input.session, turn_id),
             language=language,
@@ -160,6 +175,8 @@ class Conductor:
             answer.show(event)
             if isinstance(event, Proposed):
                 await self._approvals.show(event.proposal)
+            elif isinstance(event, Asked):
+                await self._forms.show(event.form)
 
         await self._loop.run_turn(turn, emit)
 

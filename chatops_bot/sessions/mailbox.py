@@ -5,18 +5,32 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from chatops_bot.domain.language import Language, language_of
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.transcript import FormFilled
 
 
 @dataclass(frozen=True, slots=True)
 class TurnInput:
-    """What starts a turn: who asked what, in which session. The store knows `turn_id` as running from the moment it waits."""
+    """What starts a turn: who asked what, in which session. The store knows `turn_id` as running from the moment it waits.
+
+    `filled` is the form that somebody filled in, where that is what started it; the form itself is stored by then, so the
+    turn counts as running only when it runs.
+    """
 
     turn_id: str
     session: SessionKey
     author: Person
     text: str
+    filled: FormFilled | None = None
+
+    @property
+    def language(self) -> Language:
+        """The language to answer in."""
+        if self.filled is not None:
+            return "zh" if self.filled.language == "zh" else "en"
+        return language_of(self.text)
 
 
 @dataclass(slots=True)

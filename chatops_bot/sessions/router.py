@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
-from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived
+from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Phrase, language_of
 from chatops_bot.domain.people import Effect, Person, may_ask
 from chatops_bot.domain.session import SessionKey
@@ -16,6 +16,7 @@ from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.commands import DecideByCode, parse_command
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.mailbox import Mailboxes
 
 _log = logging.getLogger(__name__)
@@ -49,12 +50,14 @@ class Router:
         store: Store,
         platform: Platform,
         approvals: Approvals,
+        forms: Forms,
         followups: Followups,
         conductor: Conductor,
     ) -> None:
         self._store = store
         self._platform = platform
         self._approvals = approvals
+        self._forms = forms
         self._followups = followups
         self._conductor = conductor
         self._mailboxes = Mailboxes(conductor.conduct)
@@ -68,6 +71,17 @@ class Router:
             case ControlUsed():
                 await self._control(event)
 
+    async def submit(self, event: ModalSubmitted) -> Mapping[str, str]:
+        """Take a dialog that was sent off; returns what is wrong with it by input, for the platform to show."""
+        taken = await self._forms.filled_in_dialog(event)
+        self._beside(self._answer(taken))
+        return taken.problems or {}
+
+    async def resume(self) -> None:
+        """After a restart: begin what was asked for and never began."""
+        for turn in await self._forms.recover():
+            self._mailboxes.put(turn)
+
     async def aclose(self) -> None:
         """Bring turns to rest, and give decisions that are being carried out a while to come to their end."""
         await self._mailboxes.aclose()
@@ -75,15 +89,15 @@ class Router:
             await asyncio.wait(self._deciding, timeout=DECISION_GRACE_SECONDS)
 
     def _beside(self, decision: Coroutine[Any, Any, None]) -> None:
-        """Carry out a typed decision without holding up the messages behind it."""
-        task = asyncio.create_task(decision, name="typed decision")
+        """Carry out a decision without holding up whoever waits for this event."""
+        task = asyncio.create_task(decision, name="decision")
         self._deciding.add(task)
         task.add_done_callback(self._decided)
 
     def _decided(self, task: asyncio.Task[None]) -> None:
         self._deciding.discard(task)
         if not task.cancelled() and (failure := task.exception()) is not None:
-            _log.error("a typed decision was not carried out to its end", exc_info=failure)
+            _log.error("a decision was not carried out to its end", exc_info=failure)
 
     async def _message(self, event: MessageReceived) -> None:
         ours = event.mentions_bot or event.is_direct or await self._store.transcripts.known(event.session)
@@ -112,6 +126,12 @@ class Router:
         match event.control:
             case "approve" | "reject" as verdict:
                 await self._approvals.decide(event.session, event.value, event.person, verdict)
+            case "form_submit":
+                await self._answer(await self._forms.filled(event))
+            case "form_open":
+                await self._forms.open_dialog(event)
+            case "form_cancel":
+                await self._forms.cancel(event)
             case "followup":
                 await self._followup(event)
             case "stop":
@@ -120,6 +140,13 @@ class Router:
                 _log.warning("control %r is not known", event.control)
                 place = Place(event.session.channel, event.session.thread)
                 await self._platform.whisper(place, event.person.id, whisper_view(_NOT_KNOWN, "en"))
+
+    async def _answer(self, taken: Taken) -> None:
+        """Begin the turn of a filled form, and show what became of the form."""
+        if taken.turn is not None:
+            self._mailboxes.put(taken.turn)
+        if taken.form is not None:
+            await self._forms.show_quietly(taken.form)
 
     async def _followup(self, event: ControlUsed) -> None:
         if await self._refused(event.person, event.session, ""):

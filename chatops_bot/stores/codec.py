@@ -4,10 +4,12 @@ from typing import Annotated
 
 from pydantic import Field, TypeAdapter
 
+from chatops_bot.domain.form import Form
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.transcript import Entry
 
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
+_FORM: TypeAdapter[Form] = TypeAdapter(Form)
 _PROPOSAL: TypeAdapter[Proposal] = TypeAdapter(Proposal)
 
 
@@ -27,3 +29,12 @@ def proposal_text(proposal: Proposal) -> str:
 def proposal_from(text: str) -> Proposal:
     """The proposal that `proposal_text` wrote. Raises pydantic's ValidationError for anything else."""
     return _PROPOSAL.validate_json(text)
+
+
+def form_text(form: Form) -> str:
+    return _FORM.dump_json(form).decode()
+
+
+def form_from(text: str) -> Form:
+    """The form that `form_text` wrote. Raises pydantic's ValidationError for anything else."""
+    return _FORM.validate_json(text)

@@ -13,6 +13,7 @@ from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import entry_from, entry_text, proposal_from, proposal_text
 from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
+from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
 
 MIGRATIONS = (
     """
@@ -41,6 +42,7 @@ MIGRATIONS = (
     CREATE TRIGGER audit_is_append_only_u BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
     CREATE TRIGGER audit_is_append_only_d BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
     """,
+    FORMS_TABLE,
 )
 """Scripts that bring a file forward, in order. One that has been released is never changed."""
 
@@ -56,6 +58,7 @@ class SqliteStore:
         self.turns = SqliteTurns(file)
         self.inbox = SqliteInbox(file, clock)
         self.proposals = SqliteProposals(file)
+        self.forms = SqliteForms(file)
         self.audit = SqliteAudit(file)
         self.controls = SqliteControls(file)
 

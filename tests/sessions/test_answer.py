@@ -10,7 +10,7 @@ from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.session import MessageRef, RunningTurn, TurnOutcome
 from chatops_bot.domain.turn_event import Rested, TextStreamed
-from chatops_bot.domain.view import View
+from chatops_bot.domain.view import Modal, View
 from chatops_bot.ports import Place, PlatformLimits
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage, page_key
@@ -54,6 +54,9 @@ class Wall:
 
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         raise AssertionError("nobody is whispered to")
+
+    async def open_modal(self, trigger: str, modal: Modal) -> None:
+        raise AssertionError("no dialog is opened")
 
     async def has_posted(self, count: int) -> None:
         async with asyncio.timeout(5):

@@ -13,6 +13,7 @@ from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.ports import ToolContext
 from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.proposing import Proposer
@@ -44,6 +45,9 @@ async def bench(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
     look, switch, redactor = Look(), Switch(), Redactor(["hunter2-and-more"])
     registry = Registry([look, switch])
     proposer = Proposer(store.proposals, clock, ids, timedelta(hours=1))
-    dispatcher = Dispatcher(registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock)
+    asker = Asker(store.forms, clock, ids, timedelta(hours=1))
+    dispatcher = Dispatcher(
+        registry, audit=store.audit, proposer=proposer, asker=asker, redactor=redactor, clock=clock
+    )
     yield Bench(store, look, switch, registry, dispatcher)
     await store.aclose()

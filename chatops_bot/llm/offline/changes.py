@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from chatops_bot.llm.offline import findings, report
 from chatops_bot.llm.offline.conversation import Conversation, rows_of
+from chatops_bot.llm.offline.creation import NewTask, asking_for_facts
 from chatops_bot.llm.offline.cues import Kind
 from chatops_bot.llm.offline.desk import Answer, Desk, Told
 from chatops_bot.llm.offline.lookup import (
@@ -73,10 +74,12 @@ def retry(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
 
 
 def create(desk: Desk, _: Conversation, intent: Intent) -> Answer:
-    task = intent.new_task
-    if task is None or task.missing:
-        raise Told(report.missing_facts(task, desk.language) if task else "")
-    return desk.propose(report.asking_create(task, desk.language), "create_task", **task.arguments)
+    """Propose the task; what the message leaves open is asked for in a form."""
+    task = intent.new_task or NewTask()
+    asking = (
+        asking_for_facts(task, desk.language) if task.missing else report.asking_create(task, desk.language)
+    )
+    return desk.propose(asking, "create_task", **task.arguments)
 
 
 def _together(answers: Sequence[Answer]) -> Answer:

@@ -118,15 +118,6 @@ def exact_for_delete(task: Mapping[str, Any], language: Language) -> str:
     return phrases.EXACT_FOR_DELETE.filled(near=task_label(task)).said_in(language)
 
 
-def missing_facts(task: NewTask, language: Language) -> str:
-    """Exactly what is missing for a task, with an example."""
-    lines = [phrases.MISSING.said_in(language)]
-    lines += [f"- {phrases.FIELDS[name].said_in(language)}" for name in task.missing]
-    if task.has_odd_time:
-        lines.append(phrases.ODD_TIME.said_in(language))
-    return _lists_ended("\n".join([*lines, phrases.CREATE_EXAMPLE.said_in(language)]))
-
-
 def decision(record: Record, language: Language) -> str:
     """State, person, time and outcome of an earlier change."""
     state = phrases.DECISIONS.get(record.state)

@@ -6,7 +6,7 @@ Bolt leaves what no listener matches unacknowledged, and people then see "this a
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import aiohttp
@@ -23,13 +23,15 @@ from chatops_bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
+Receive = Callable[[Json], Awaitable[Json] | None]
 CLOSE_TIMEOUT = 5.0
 STALE_PINGS = 4
 """Pings without a pong after which the connection counts as dead (slack_sdk's own rule)."""
 
 
 class SlackSocket:
-    """One Socket Mode connection that keeps itself alive. `receive` gets every verified payload, and must not block."""
+    """One Socket Mode connection that keeps itself alive. `receive` gets every verified payload, and must not block;
+    where it returns something to wait for, that is what the payload is acknowledged with."""
 
     def __init__(
         self,
@@ -50,9 +52,7 @@ class SlackSocket:
         self._handler: AsyncSocketModeHandler | None = None
         self._watch: asyncio.Task[None] | None = None
 
-    async def open(
-        self, identity: Identity, receive: Callable[[Json], None], *, timeout: float = 30.0
-    ) -> None:
+    async def open(self, identity: Identity, receive: Receive, *, timeout: float = 30.0) -> None:
         """Connect. Raises PlatformError when the app token is refused, PlatformUnavailable after `timeout` seconds."""
         answer = await SlackApi(self._session, self._app_token, self._base_url).call("apps.connections.open")
         self._handler = self._bolt(identity, receive)
@@ -98,7 +98,7 @@ class SlackSocket:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    def _bolt(self, identity: Identity, receive: Callable[[Json], None]) -> AsyncSocketModeHandler:
+    def _bolt(self, identity: Identity, receive: Receive) -> AsyncSocketModeHandler:
         client = AsyncWebClient(base_url=self._base_url, session=self._session, retry_handlers=[])
         client.proxy = self._proxy  # not from the environment, which slack_sdk reads when given none
 
@@ -111,8 +111,8 @@ class SlackSocket:
             )
 
         async def acknowledge_everything(body: Json, ack: AsyncAck) -> BoltResponse:
-            receive(body)
-            return await ack()
+            answer = receive(body)
+            return await ack(**(await answer)) if answer is not None else await ack()
 
         # An `authorize` of our own also keeps Bolt from switching to OAuth when SLACK_CLIENT_ID is set.
         app = AsyncApp(name="chatops_bot", logger=log, client=client, authorize=authorize, signing_secret="")
