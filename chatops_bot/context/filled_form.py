@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.transcript import FormFilled
 
@@ -25,6 +25,7 @@ class FilledForm:
 
     tool: str
     arguments: Mapping[str, Any]
+    language: Language
 
 
 def filled_text(entry: FormFilled) -> str:
@@ -42,4 +43,9 @@ def filled_form_in(text: str) -> FilledForm | None:
     except (ValueError, RecursionError):
         return None
     tool, arguments = (value.get("tool"), value.get("arguments")) if isinstance(value, dict) else ("", None)
-    return FilledForm(tool, arguments) if isinstance(tool, str) and isinstance(arguments, dict) else None
+    language: Language = "zh" if sentence == _SENTENCE.zh else "en"  # names and values may be in any other
+    return (
+        FilledForm(tool, arguments, language)
+        if isinstance(tool, str) and isinstance(arguments, dict)
+        else None
+    )

@@ -133,7 +133,7 @@ def _input(form: Form, field: FormField, language: Language) -> Iterator[Block]:
             chosen=tuple(map(str, field.chosen)),
             is_multi=field.kind == "multi",
             is_optional=not field.is_required or field.takes_text,
-            hint="" if field.takes_text else hint,
+            hint=notices.OR_BELOW.said_in(language) if field.takes_text else hint,
             placeholder=notices.CHOOSE.said_in(language),
         )
         if not field.takes_text:
@@ -167,7 +167,9 @@ def _values(form: Form, language: Language) -> Iterator[Block]:
 
 def _fact(field: FormField, language: Language) -> Fact:
     value = clip(exact(_said(field, language)), FACT_CHARS)
-    return Fact(exact(field.label.said_in(language)), value, is_code=bool(field.text.strip()))
+    return Fact(
+        exact(field.label.said_in(language)), value, is_code=field.kind == "text" and not value.isdecimal()
+    )
 
 
 def _said(field: FormField, language: Language) -> str:

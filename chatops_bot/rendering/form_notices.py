@@ -16,7 +16,8 @@ SUBMIT = Phrase("提交", "Submit")
 CANCEL = Phrase("取消", "Cancel")
 CLOSE = Phrase("关闭", "Close")
 CHOOSE = Phrase("请选择", "Choose")
-OWN = Phrase("{label}（自行填写）", "{label} (your own)")
+OWN = Phrase("{label}（列表里没有时填写）", "{label}, if not in the list")
+OR_BELOW = Phrase("从列表中选择，或在下面填写。", "Choose one here, or write one below.")
 ONLY = Phrase(
     "只有 {name} 可以填写，有效期至 {time}。填写后不会立即执行。",
     "Only {name} can fill this in, until {time}. Filling it in runs nothing yet.",

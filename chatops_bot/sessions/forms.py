@@ -16,7 +16,7 @@ from typing import Any, cast
 from chatops_bot.context.filled_form import filled_text
 from chatops_bot.domain.errors import PlatformError, ToolError, ToolFailed
 from chatops_bot.domain.event import ControlUsed, ModalSubmitted
-from chatops_bot.domain.form import Form, FormState, FormValues, with_problems
+from chatops_bot.domain.form import OWN, Form, FormState, FormValues, with_problems
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect, Person, may_ask
 from chatops_bot.domain.redaction import Redactor
@@ -293,7 +293,13 @@ def _turn(form: Form, person: Person) -> TurnInput:
 def _problems(form: Form) -> dict[str, str]:
     """What is wrong, by field; what is wrong with the whole stands at the first."""
     language = _language(form)
-    problems = {each.name: each.problem.said_in(language) for each in form.fields if each.problem}
+    problems = {
+        f"{each.name}{OWN}" if each.choices and each.text.strip() else each.name: each.problem.said_in(
+            language
+        )
+        for each in form.fields
+        if each.problem
+    }
     if form.problem is not None:
         problems.setdefault(form.fields[0].name, form.problem.said_in(language))
     return problems

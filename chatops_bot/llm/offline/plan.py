@@ -6,6 +6,7 @@ any of the changes still needs a question answered.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from chatops_bot.context.filled_form import filled_form_in
 from chatops_bot.llm.offline import changes, findings, phrases, questions, report
@@ -23,7 +24,7 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
     """The next calls of this turn, or its answer (which may propose changes). Never fails."""
     filled = filled_form_in(conversation.text)
     if filled is not None:
-        return call_of(filled, Desk(conversation))
+        return call_of(filled, Desk(replace(conversation, language=filled.language)))
     intents = understand(conversation.text)
     if not intents:
         return Answer(report.help_text(conversation.language, understood=not conversation.text.strip()))

@@ -34,7 +34,7 @@ RunId = Annotated[
     int,
     Field(ge=1, description="Run (task instance) id, as query_instances returns it."),
     NOT_BOOL,
-    AskedAs(Phrase("运行", "Run"), Phrase("运行编号，例如 42。", "The run's number, such as 42.")),
+    AskedAs(Phrase("运行", "Run"), Phrase("运行编号，例如 42。", "Its number, such as 42.")),
 ]
 Limit = Annotated[int, Field(ge=1, le=200, description="Most rows to return."), NOT_BOOL]
 RunStatus = Literal[
@@ -129,7 +129,7 @@ class CreateTaskArguments(Arguments):
         ),
         AskedAs(
             Phrase("名称", "Name"),
-            Phrase("不能与已有任务重名，例如 nightly-report。", "Unique, such as nightly-report."),
+            Phrase("不能与已有任务重名。", "No other task may have it."),
         ),
     ]
     type: Annotated[
@@ -155,8 +155,8 @@ class CreateTaskArguments(Arguments):
         AskedAs(
             Phrase("调度", "Schedule"),
             Phrase(
-                "五段 cron 表达式：分 时 日 月 周，例如 30 2 * * 1-5。",
-                "Five cron fields: minute hour day month weekday, such as 30 2 * * 1-5.",
+                "五段 cron 表达式：分 时 日 月 周。",
+                "Five cron fields: minute hour day month weekday.",
             ),
         ),
     ]
