@@ -10,7 +10,9 @@ from chatops_bot.domain.model import ToolMessage, UserMessage
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from chatops_bot.stores.sqlite import read_audit
 from tests.scenarios.conftest import Json, ShiftedClock, World, action_ids, everything, labels, until, visible
+from tests.scenarios.dying_bot import KillPoint
 from tests.scenarios.filling import Filling, dialog_of, filling, inputs_of, labels_of
+from tests.scenarios.test_kill_points import doomed_bot
 
 ASKS = {"en": "create a task that archives logs every night", "zh": "创建一个每晚归档日志的任务"}
 OPEN = {"en": "Create a task: please fill in", "zh": "创建任务：请补充信息"}
@@ -289,3 +291,107 @@ async def test_an_open_form_works_after_a_restart_and_two_clicks_make_one_turn(w
     filled = [row for _, row in read_audit(world.folder / "bot" / "bot.db") if row.decision == "filled"]
     assert len(filled) == 1
     assert json.loads(filled[0].arguments) == {"task_id": 3}
+
+
+async def test_a_secret_is_not_taken_and_a_missing_answer_of_the_scheduler_loses_nothing(world: World):
+    async with world.bot():
+        ts, form = await asked_for(world, "create a shell task named leaky every night at 2")
+        view = await dialog(world, "oscar", form)
+        leaky = "curl -H 'Authorization: Bearer abcdefghijklmnop1234'"
+        wrong = await sends(world, "oscar", view, {"What it runs": leaky})
+        assert list(wrong["errors"].values()) == [
+            "This looks like a secret, which must not be stored here; refer to a variable or a file instead."
+        ]
+        wrong = await sends(world, "oscar", view, {"What it runs": "ls", "Name": "nightly-report"})
+        assert "has it already" in next(iter(wrong["errors"].values()))
+        assert (await sends(world, "oscar", view, {"Name": "tidy"}))["ok"]
+        card = await card_in(world, ts)
+        assert "Create task tidy" in everything(card)
+
+
+async def test_a_message_instead_of_a_submit_is_an_ordinary_message(world: World):
+    model = ScriptedModel([calls(("trigger_task", {})), says("Which one do you mean?")])
+    async with world.bot(model):
+        ts, form = await asked_for(world, "run a task")
+        await world.says("oscar", "make it the backup", ts)
+        messages = await world.settled(ts, 4)
+        assert visible(messages[-1]) == "Which one do you mean?"
+        now = next(m for m in messages if m["ts"] == form["ts"])
+        assert "form_submit" in action_ids(now)
+
+
+POINTS = [
+    KillPoint("forms.add", 1, "after"),
+    KillPoint("forms.shown", 1, "before"),
+    KillPoint("forms.move", 1, "before"),
+    KillPoint("forms.move", 1, "after"),
+    KillPoint("turns.begin", 2, "before"),
+]
+"""Deaths from which the answer of the person must not be lost."""
+UNSENT = POINTS[:3]
+"""Those before the answer was stored: the person sends it once more, in the form that still stands there."""
+
+
+async def dies(world: World, point: KillPoint) -> str:
+    """Ask, send the form off where the bot lives until then, and see it die; returns the thread."""
+    async with doomed_bot(world, world.folder / "bot", point) as doomed:
+        ts = await world.says("oscar", f"{world.mention} create a shell task named tidy every night at 2")
+
+        async def dead_or_asked() -> bool | None:
+            messages = await world.thread(ts)
+            return True if doomed.is_dead or any("form_open" in action_ids(m) for m in messages) else None
+
+        await until(dead_or_asked, "a form, or the end of the bot")
+        if point not in POINTS[:2]:
+            await settle_and_send(world, ts)
+
+        async def dead() -> bool | None:
+            return True if doomed.is_dead else None
+
+        await until(dead, "the end of the bot")
+    assert doomed.killed_itself
+    return ts
+
+
+async def settle_and_send(world: World, ts: str) -> None:
+    view = await dialog(world, "oscar", await form_in(world, ts))
+    await sends(world, "oscar", view, {"What it runs": "ls"})
+
+
+async def one_form_filled_in(world: World, ts: str) -> None:
+    async def closed() -> bool | None:
+        (form,) = [m for m in await world.thread(ts) if everything(m).startswith("Create a task: ")]
+        return True if everything(form).startswith("Create a task: filled in") else None
+
+    await until(closed, "one form, which says that it was filled in")
+
+
+@pytest.mark.parametrize("point", POINTS, ids=str)
+async def test_whatever_the_bot_dies_at_what_was_filled_in_leads_to_one_proposal(
+    world: World, point: KillPoint
+):
+    ts = await dies(world, point)
+    async with world.bot():
+        if point in UNSENT:
+            await settle_and_send(world, ts)
+        card = await card_in(world, ts)
+        assert "Create task tidy" in everything(card)
+        await one_form_filled_in(world, ts)
+        messages = await world.thread(ts)
+        assert sum("approve" in action_ids(m) for m in messages) == 1
+
+
+async def test_a_turn_of_a_form_that_the_bot_dies_in_is_told_as_interrupted_and_can_go_on(world: World):
+    ts = await dies(world, KillPoint("turns.begin", 2, "after"))
+    model = ScriptedModel([says("Going on.")])
+    async with world.bot(model):
+        await one_form_filled_in(world, ts)
+        await world.says("oscar", "continue", ts)
+
+        async def answered() -> bool | None:
+            return True if any(visible(m) == "Going on." for m in await world.thread(ts)) else None
+
+        await until(answered, "an answer")
+        assert any("The bot restarted" in everything(m) for m in await world.thread(ts))
+    told = [m.text for m in model.requests[0].messages if isinstance(m, UserMessage)]
+    assert '"payload":"ls"' in told[1], "the model still knows what was filled in"
