@@ -165,6 +165,8 @@ class Interactions:
         message = messages.find(connection, channel.id, ts)
         if message is None or message.ephemeral_to not in (None, person.id):
             raise DrivingError("message_not_found", f"{person.key} sees no message {ts} in {channel.name}.")
+        if message.body.get("bot_id", self._identity.bot_id) != self._identity.bot_id:
+            raise DrivingError("other_app", "This control belongs to another app, which does not run here.")
         current: list[Json] = message.body.get("blocks", [])
         earlier = [version["blocks"] for version in reversed(messages.versions(connection, channel.id, ts))]
         clicked = next((blocks for blocks in [current, *earlier] if _matching(blocks, click)), current)
