@@ -35,10 +35,10 @@ async def post_ephemeral(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def update(api: Api, caller: Caller, args: Arguments) -> Json:
-    """Without `blocks` the blocks stay; `blocks: []` removes them; text alone has a limit in bytes."""
+    """Without `blocks` the blocks stay; `blocks: []` removes them; `text` has a limit in bytes."""
     channel = api.channel(args, caller.user_id)
     content = read_content(args)
-    if content.blocks is None and len(content.text.encode()) > UPDATE_TEXT_BYTES:
+    if len(args.text("text").encode()) > UPDATE_TEXT_BYTES:
         raise SlackError("msg_too_long")
     ts = args.text("ts")
     shown = await api.posting.edit(caller.user_id, channel, ts, content)

@@ -46,6 +46,10 @@ def with_block_ids(blocks: Iterable[Json]) -> list[Json]:
     return [block if block.get("block_id") else {**block, "block_id": random_id("")[:5]} for block in blocks]
 
 
+def _has_rich_text(blocks: Iterable[Json]) -> bool:
+    return any(block["type"] == "rich_text" for block in blocks)
+
+
 class Posting:
     """All changes of messages. Each method returns once the change is stored."""
 
@@ -103,7 +107,10 @@ class Posting:
         return stored, shown
 
     async def edit(self, author: str, channel: Channel, ts: str, content: Content) -> Json:
-        """Replace a message's text; blocks only when given ([] removes them). Only its own author may."""
+        """Replace a message's text; blocks only when given ([] removes them).
+
+        Raises message_not_found, cant_update_message (only its author may), or block_mismatch: rich text stays rich text.
+        """
 
         def work(connection: sqlite3.Connection) -> tuple[Stored, Json]:
             message = messages.find_visible(connection, channel.id, ts)
@@ -111,6 +118,12 @@ class Posting:
                 raise SlackError("message_not_found")
             if message.author != author:
                 raise SlackError("cant_update_message")
+            if (
+                content.blocks
+                and _has_rich_text(message.body.get("blocks", []))
+                and not _has_rich_text(content.blocks)
+            ):
+                raise SlackError("block_mismatch")
             return self._edit(connection, channel, message, content)
 
         stored, shown = await self._database.run(work)
