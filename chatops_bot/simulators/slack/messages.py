@@ -13,6 +13,7 @@ from typing import Any
 
 from chatops_bot.simulators.slack.database import read_meta, write_meta
 from chatops_bot.simulators.slack.errors import SlackError
+from chatops_bot.simulators.slack.settings import Settings
 
 Json = dict[str, Any]
 
@@ -154,6 +155,19 @@ def versions(connection: sqlite3.Connection, channel: str, ts: str) -> list[Json
         "SELECT at, body FROM versions WHERE channel = ? AND ts = ? ORDER BY id", (channel, ts)
     )
     return [{"text": "", "blocks": [], **json.loads(body), "at": at} for at, body in rows]
+
+
+def trim_versions(connection: sqlite3.Connection, message: Stored, settings: Settings) -> None:
+    """Forget the oldest states of a message, and the oldest of all, beyond what is kept."""
+    connection.execute(
+        "DELETE FROM versions WHERE channel = ? AND ts = ? AND id NOT IN "
+        "(SELECT id FROM versions WHERE channel = ? AND ts = ? ORDER BY id DESC LIMIT ?)",
+        (message.channel, message.ts, message.channel, message.ts, settings.versions_kept),
+    )
+    connection.execute(
+        "DELETE FROM versions WHERE id <= (SELECT MAX(id) FROM versions) - ?",
+        (settings.versions_kept_in_all,),
+    )
 
 
 def as_slack(connection: sqlite3.Connection, message: Stored, *, metadata: bool = True) -> Json:
