@@ -24,6 +24,7 @@ from chatops_bot.domain.model import (
     ModelDelta,
     ModelRequest,
     TextDelta,
+    TextEnded,
     Usage,
     UserMessage,
 )
@@ -52,8 +53,13 @@ def client(session: aiohttp.ClientSession, server: ModelServer, **options: Any) 
 
 
 async def answer_of(model: OpenAIClient) -> list[ModelDelta]:
+    """Every delta but `TextEnded`."""
     async with asyncio.timeout(10):
-        return [delta async for delta in model.stream(REQUEST)]
+        return [delta async for delta in model.stream(REQUEST) if not isinstance(delta, TextEnded)]
+
+
+def ended(deltas: list[ModelDelta]) -> bool:
+    return isinstance(deltas[-1], Finished) and deltas[-1].reason is FinishReason.STOP
 
 
 async def failure_of(model: OpenAIClient) -> ModelError:
@@ -67,8 +73,10 @@ async def failure_of(model: OpenAIClient) -> ModelError:
 
 async def test_streams_text_and_ends_with_usage(session, server):
     server.answers = [HELLO]
-    deltas = await answer_of(client(session, server))
-    assert deltas == [TextDelta("Hel"), TextDelta("lo"), Finished(FinishReason.STOP, Usage(9, 2, 0))]
+    model = client(session, server)
+    deltas = await answer_of(model)
+    finished = Finished(FinishReason.STOP, Usage(9, 2, 0), model=model.name)
+    assert deltas == [TextDelta("Hel"), TextDelta("lo"), finished]
     received = server.received[0]
     assert received.path == "/v1/chat/completions"
     assert received.headers["Authorization"] == f"Bearer {KEY}"
@@ -295,15 +303,15 @@ async def test_an_answer_that_breaks_off_is_not_tried_again(session, server):
 
 async def test_a_connection_cut_after_the_finish_reason_is_a_whole_answer(session, server):
     server.answers = [Answer([text("ok"), chunk("stop")], torn=True)]
-    assert (await answer_of(client(session, server)))[-1] == Finished(FinishReason.STOP)
+    assert ended(await answer_of(client(session, server)))
 
 
 async def test_a_provider_that_never_hangs_up_after_its_answer(session, server):
     server.answers = [Answer([text("ok"), chunk("stop"), asyncio.Event()])]
     model = client(session, server, timeouts=ModelTimeouts(linger=0.05))
-    assert (await answer_of(model))[-1] == Finished(FinishReason.STOP)
+    assert ended(await answer_of(model))
     server.answers = [Answer([text("ok"), DONE, asyncio.Event()])]
-    assert (await answer_of(client(session, server)))[-1] == Finished(FinishReason.STOP)
+    assert ended(await answer_of(client(session, server)))
 
 
 async def test_an_error_inside_the_stream(session, server):

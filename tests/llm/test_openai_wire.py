@@ -1,8 +1,8 @@
-"""The wire without a network: what a request looks like, and what any stream of bytes comes to."""
+"""Answers without a network: what any stream of bytes comes to."""
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -12,31 +12,19 @@ from hypothesis import strategies as st
 
 from chatops_bot.domain.errors import ModelBroke, ModelError, ModelRefused, ModelUnavailable
 from chatops_bot.domain.model import (
-    AssistantMessage,
-    ContextMessage,
     Finished,
     FinishReason,
-    Message,
     ModelDelta,
-    ModelRequest,
+    Reasoning,
     ReasoningDelta,
-    RecordMessage,
-    SystemMessage,
     TextDelta,
+    TextEnded,
     ToolCallDelta,
-    ToolDefinition,
-    ToolMessage,
     Usage,
-    UserMessage,
 )
-from chatops_bot.domain.tool import ToolCall
 from chatops_bot.llm.openai_errors import ProviderErrors
-from chatops_bot.llm.openai_wire import ANSWER_BYTES, NOTHING_RETURNED, NOTHING_SAID, AnswerParser, encode
+from chatops_bot.llm.openai_wire import ANSWER_BYTES, AnswerParser
 from tests.llm.model_server import DONE, call, chunk, complaint, event, text, usage
-
-
-def encoded(*messages: Message, tools: Sequence[ToolDefinition] = (), **options: Any) -> Any:
-    return json.loads(encode(ModelRequest(messages, tuple(tools)), "m", **options))
 
 
 def parser() -> AnswerParser:
@@ -44,7 +32,11 @@ def parser() -> AnswerParser:
 
 
 def parsed(pieces: Iterable[bytes]) -> list[ModelDelta]:
-    """Every delta of an answer. Raises the ModelError that it ends in."""
+    """Every delta of an answer but `TextEnded`. Raises the ModelError that it ends in."""
+    return [delta for delta in all_of(pieces) if not isinstance(delta, TextEnded)]
+
+
+def all_of(pieces: Iterable[bytes]) -> list[ModelDelta]:
     answer = parser()
     deltas = [delta for piece in pieces for delta in answer.feed(piece)]
     return [*deltas, *answer.close()]
@@ -72,102 +64,6 @@ def joined(deltas: Iterable[ModelDelta]) -> tuple[str, str, dict[int, list[str]]
 def calls_in(*pieces: bytes) -> list[list[str]]:
     merged = joined(parsed([*pieces, DONE]))[2]
     return [merged[index] for index in sorted(merged)]
-
-
-# --- requests
-
-
-def test_every_kind_of_message_has_its_role():
-    body = encoded(
-        SystemMessage("rules"),
-        UserMessage("hi"),
-        AssistantMessage("looking", calls=(ToolCall("c1", "query", '{"a": 1}'),)),
-        ToolMessage("c1", "query", "rows"),
-        RecordMessage("approved"),
-    )
-    assert body["stream"] is True
-    assert [message["role"] for message in body["messages"]] == [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "user",
-    ]
-    assert body["messages"][2]["tool_calls"] == [
-        {"id": "c1", "type": "function", "function": {"name": "query", "arguments": '{"a": 1}'}}
-    ]
-    assert body["messages"][3] == {"role": "tool", "tool_call_id": "c1", "content": "rows"}
-
-
-@pytest.mark.parametrize("role", ["system", "developer", "user"])
-def test_the_context_goes_behind_the_newest_user_message(role):
-    messages = encoded(
-        SystemMessage("rules"),
-        ContextMessage("03:12"),
-        UserMessage("one"),
-        AssistantMessage("a"),
-        UserMessage("two"),
-        AssistantMessage("", calls=(ToolCall("c", "t", "{}"),)),
-        ToolMessage("c", "t", "x"),
-        context_role=role,
-    )["messages"]
-    assert [message["content"] for message in messages] == ["rules", "one", "a", "two", "03:12", None, "x"]
-    assert messages[4]["role"] == role
-
-
-def test_the_context_stays_where_it_is_without_a_user_message():
-    messages = encoded(SystemMessage("rules"), RecordMessage("done"), ContextMessage("03:12"))["messages"]
-    assert [message["content"] for message in messages] == ["rules", "done", "03:12"]
-
-
-@pytest.mark.case("peer-T16")
-def test_reasoning_goes_back_unchanged():
-    kept, bare = encoded(AssistantMessage("a", " think\n"), AssistantMessage("b"))["messages"]
-    assert kept["reasoning_content"] == " think\n"
-    assert "reasoning_content" not in bare
-
-
-@pytest.mark.case("nightingale-T10")
-@pytest.mark.case("peer-T17")
-@pytest.mark.parametrize("blank", ["", " \n"])
-def test_no_message_is_empty(blank):
-    messages = encoded(UserMessage(blank), AssistantMessage(blank, "thought"), ToolMessage("c", "t", blank))[
-        "messages"
-    ]
-    assert [message["content"] for message in messages] == [NOTHING_SAID, NOTHING_SAID, NOTHING_RETURNED]
-
-
-@pytest.mark.case("peer-T25")
-@pytest.mark.parametrize(
-    ("arguments", "replayed"),
-    [
-        ("", "{}"),
-        (None, "{}"),
-        ("null", "{}"),
-        ('{ "a":1}', '{ "a":1}'),
-        ('{"q": "up', '{"unreadable": "{\\"q\\": \\"up"}'),
-        ("[1]", '{"unreadable": "[1]"}'),
-    ],
-)
-def test_replayed_arguments_are_always_an_object(arguments, replayed):
-    [message] = encoded(AssistantMessage("", calls=(ToolCall("c", "t", arguments),)))["messages"]
-    assert message["tool_calls"][0]["function"]["arguments"] == replayed
-
-
-@pytest.mark.case("nightingale-T12")
-def test_tools_keep_their_order_and_have_a_whole_schema():
-    tools = [ToolDefinition(name, "does", {}) for name in ("zeta", "alpha", "mid")]
-    sent = encoded(UserMessage("x"), tools=tools)["tools"]
-    assert [tool["function"]["name"] for tool in sent] == ["zeta", "alpha", "mid"]
-    assert sent[0]["function"]["parameters"] == {"type": "object", "properties": {}}
-    assert "tools" not in encoded(UserMessage("x"))
-
-
-@given(st.text(), st.text(st.characters(categories=["Cs", "L"])))
-def test_any_text_can_be_sent(one, other):
-    messages = encoded(UserMessage("." + one), ToolMessage("c", "t", "." + other))["messages"]
-    assert messages[0]["content"] == "." + one.encode("utf-8", "replace").decode()
-    assert messages[1]["content"] == "." + other.encode("utf-8", "replace").decode()
 
 
 # --- answers, by what providers do
@@ -217,7 +113,8 @@ def test_a_provider_that_gave_up_is_a_broken_answer():
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
 def test_reasoning_is_no_text(name):
     deltas = parsed([chunk(**{name: "hm"}), text("a"), DONE])
-    assert deltas == [ReasoningDelta("hm"), TextDelta("a"), Finished(FinishReason.STOP)]
+    kept = Reasoning("hm", name)
+    assert deltas == [ReasoningDelta("hm"), TextDelta("a"), Finished(FinishReason.STOP, reasoning=kept)]
 
 
 def test_reasoning_that_comes_under_both_names_is_taken_once():
@@ -348,7 +245,7 @@ def test_nothing_counts_after_done():
     assert answer.feed(text("a") + DONE + text("b")) == [TextDelta("a")]
     assert answer.ended
     assert answer.feed(b"data: rubbish\n\n") == []
-    assert answer.close() == [Finished(FinishReason.STOP)]
+    assert answer.close() == [TextEnded(), Finished(FinishReason.STOP)]
 
 
 def test_a_whole_answer_instead_of_a_stream():
