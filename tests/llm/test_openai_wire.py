@@ -75,10 +75,41 @@ def test_usage_comes_in_a_chunk_without_choices():
     assert deltas == [TextDelta("a"), Finished(FinishReason.STOP, Usage(10, 3, 4))]
 
 
+@pytest.mark.case("peer-T10")
+@pytest.mark.parametrize(
+    ("figures", "counted"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 2}, Usage(9, 2)),
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 4}}, Usage(9, 0, 4)),
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}, Usage(9, 0, 4)),
+        ({"prompt_tokens": 9, "cached_tokens": 4}, Usage(9, 0, 4)),
+        ({"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}}, Usage(0, 9, 0, 7)),
+        ({"prompt_tokens": "9", "completion_tokens": -1, "prompt_tokens_details": 3}, Usage()),
+        ({"prompt_tokens": 9.0, "completion_tokens": None}, Usage(9)),
+        ([1], Usage()),
+    ],
+)
+def test_usage_is_read_in_every_shape_and_never_costs_the_answer(figures, counted):
+    at_the_end = event({"choices": [], "usage": figures})
+    in_the_choice = event({"choices": [{"delta": {}, "finish_reason": "stop", "usage": figures}]})
+    assert parsed([text("a"), chunk("stop"), at_the_end, DONE])[-1] == Finished(FinishReason.STOP, counted)
+    assert parsed([text("a"), in_the_choice])[-1] == Finished(FinishReason.STOP, counted)
+
+
+def test_the_last_usage_counts_where_every_chunk_has_one():
+    def counting(number: int) -> bytes:
+        choice = {"index": 0, "delta": {"content": "a"}, "finish_reason": None}
+        return event({"choices": [choice], "usage": {"completion_tokens": number}})
+
+    assert parsed([counting(1), counting(2), chunk("stop")])[-1] == Finished(FinishReason.STOP, Usage(0, 2))
+
+
 @pytest.mark.parametrize(
     ("reason", "finish"),
     [
         ("stop", FinishReason.STOP),
+        ("function_call", FinishReason.STOP),
+        ("unheard of", FinishReason.STOP),
         ("tool_calls", FinishReason.STOP),
         ("eos", FinishReason.STOP),
         ("length", FinishReason.TRUNCATED),
@@ -104,9 +135,42 @@ def test_a_truncated_answer_with_calls_is_truncated():
     assert parsed([call(0, "c", "t", "{}"), chunk("length")])[-1] == Finished(FinishReason.TRUNCATED)
 
 
-def test_a_provider_that_gave_up_is_a_broken_answer():
+@pytest.mark.parametrize("reason", ["insufficient_system_resource", "error", "ERROR"])
+@pytest.mark.parametrize("ending", [b"", DONE])
+def test_a_provider_that_gave_up_is_a_broken_answer(reason, ending):
     with pytest.raises(ModelBroke):
-        parsed([text("a"), chunk("insufficient_system_resource"), DONE])
+        parsed([text("a"), call(0, "c", "t", "{}"), chunk(reason), ending])
+
+
+@pytest.mark.parametrize("reason", [None, ""])
+def test_without_a_finish_reason_only_done_ends_an_answer(reason):
+    said = [text("a"), call(0, "c", "t", "{}"), chunk(reason)]
+    assert parsed([*said, DONE])[-1] == Finished(FinishReason.TOOL_CALLS)
+    with pytest.raises(ModelBroke):
+        parsed(said)
+
+
+def test_a_finish_reason_is_not_undone_by_a_later_chunk_without_one():
+    assert parsed([text("a"), chunk("length"), chunk(None, content="")])[-1] == Finished(
+        FinishReason.TRUNCATED
+    )
+
+
+def test_the_end_of_the_text_is_told_before_the_usage_comes():
+    answer = parser()
+    assert answer.feed(text("a") + chunk("stop")) == [TextDelta("a"), TextEnded()]
+    assert answer.feed(usage(9, 2) + DONE) == []
+    assert answer.close() == [Finished(FinishReason.STOP, Usage(9, 2))]
+
+
+def test_a_last_chunk_that_says_all_again_is_not_text_again():
+    again = {"index": 0, "message": {"role": "assistant", "content": "ab"}, "finish_reason": "stop"}
+    assert joined(parsed([text("a"), text("b"), event({"choices": [again]})]))[0] == "ab"
+
+
+def test_the_older_protocol_of_one_call_without_id():
+    pieces = [chunk(function_call={"name": "t", "arguments": ""}), chunk(function_call={"arguments": "{}"})]
+    assert calls_in(*pieces, chunk("function_call")) == [["", "t", "{}"]]
 
 
 @pytest.mark.case("peer-T13")
