@@ -75,7 +75,17 @@ CAP_REACHED = Phrase(
     "已达到 {rounds} 轮上限，以下是目前的结果。",
     "The limit of {rounds} rounds is reached; this is what was found so far.",
 )
+SILENT = Phrase(
+    "模型没有给出回答。请换个说法再问一次。", "The model gave no answer. Ask again in other words."
+)
+CALL_IN_TEXT = Phrase(
+    "模型把工具调用写成了文字，没有执行。", "The model wrote a tool call as text; it was not run."
+)
 INCOMPLETE = Phrase("分析未完成。", "Analysis incomplete.")
+CALL_PROPERLY = "You wrote a tool call as text. It was not run and nobody saw it. Make the call through the tool interface, or answer."
+SAY_SOMETHING = (
+    "Your answer was empty. Do not call tools. Answer the person now, in their language, from what was found."
+)
 SUM_UP = "The limit of tool rounds is reached. Do not call tools. Sum up what was found, cite it, and say what was not checked."
 
 
@@ -130,13 +140,19 @@ class Loop:
 
     async def run_turn(self, turn: Turn, emit: Emit) -> None:
         """Run until the agent rests; the last event is `Rested`. Raises `ModelError` when the model fails."""
-        cut_in_a_row, last_text = 0, ""
+        cut_in_a_row, last_text, corrected = 0, "", False
         for _ in range(self._max_rounds):
             step = await self._ask(turn, turn.tools, emit)
             calls = step.calls(taken=turn.taken_ids, fresh=partial(self._ids.new, "call"))
             await self._remember(turn, step, calls)
+            if not calls and step.wrote_call and not corrected:
+                corrected = True
+                turn.messages.append(SystemMessage(CALL_PROPERLY))
+                last_text = step.body or last_text
+                await emit(RoundEnded())
+                continue
             if not calls:
-                await self._rest_with_answer(turn, step, emit)
+                await self._rest_with_answer(turn, step, last_text, emit)
                 return
             last_text = step.body or last_text
             await emit(RoundEnded())
@@ -158,7 +174,7 @@ class Loop:
 
     async def _ask(self, turn: Turn, tools: tuple[ToolDefinition, ...], emit: Emit) -> Step:
         """One model call, streamed. If it ends early, for whatever reason, its text so far is remembered."""
-        step = Step()
+        step = Step(frozenset(tool.name for tool in tools))
         try:
             async with aclosing(self._model.stream(ModelRequest(tuple(turn.messages), tools))) as deltas:
                 async for delta in deltas:
@@ -179,8 +195,7 @@ class Loop:
             if step.finish is FinishReason.BLOCKED:
                 raise ModelBlocked(BLOCKED)
         except (ModelError, asyncio.CancelledError):
-            if step.text.strip():
-                await self._remember(turn, step, ())
+            await self._remember(turn, step, ())
             raise
         rest = step.close()
         if rest:
@@ -190,10 +205,20 @@ class Loop:
         await emit(StepEnded(step.model, step.usage))
         return step
 
-    async def _rest_with_answer(self, turn: Turn, step: Step, emit: Emit) -> None:
-        """No tool call: the text was the answer."""
+    async def _rest_with_answer(self, turn: Turn, step: Step, last_text: str, emit: Emit) -> None:
+        """No tool call: the text was the answer. An empty one is asked for once more, without tools."""
+        if step.empty and step.finish is not FinishReason.TRUNCATED:
+            turn.messages.append(SystemMessage(SAY_SOMETHING))
+            step = await self._ask(turn, (), emit)
+            await self._remember(turn, step, ())
+        if step.wrote_call:
+            await emit(Noted(CALL_IN_TEXT))
         if step.finish is FinishReason.TRUNCATED:
             await emit(Noted(CUT))
+        if step.empty:
+            await emit(Noted(SILENT))
+            await emit(Rested(TurnOutcome.FAILED, last_text))
+            return
         followups = step.followups or tuple(turn.suggestions[:MAX_FOLLOWUPS])
         await emit(Rested(TurnOutcome.ANSWERED, step.body, followups))
 
@@ -243,6 +268,9 @@ class Loop:
         return done, round((self._clock.monotonic() - started) * 1000)
 
     async def _remember(self, turn: Turn, step: Step, calls: tuple[ToolCall, ...]) -> None:
+        """Store a model message. One with neither text nor calls would only be refused by the next provider."""
+        if not step.text.strip() and not calls:
+            return
         said = ModelSaid(
             turn.context.turn_id,
             self._clock.now(),

@@ -1,13 +1,14 @@
 """One model call folded into one value: its text, its tool calls merged by index, how it finished and what it cost.
 
 `text` is everything the model wrote and is what it gets back next time; `body` is what people see of it: without the
-follow-up block.
+follow-up block, and without a call that was written as text.
 """
 
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from chatops_bot.agent.written_call import WrittenCallGuard
 from chatops_bot.context.followups import FollowupSplitter
 from chatops_bot.domain.model import (
     Finished,
@@ -33,8 +34,10 @@ class _Pieces:
 
 @dataclass(slots=True)
 class Step:
-    """What has come of one model call so far. `finish` is None until the stream ended properly."""
+    """What has come of one model call so far. `tools` are the names that were offered; `finish` is None until the stream
+    ended properly."""
 
+    tools: frozenset[str] = frozenset()
     texts: list[str] = field(default_factory=list)
     finish: FinishReason | None = None
     usage: Usage = field(default_factory=Usage)
@@ -43,8 +46,12 @@ class Step:
     size: int = 0
     followups: tuple[str, ...] = ()
     _visible: list[str] = field(default_factory=list)
+    _guard: WrittenCallGuard = field(init=False)
     _splitter: FollowupSplitter = field(default_factory=FollowupSplitter)
     _pieces: dict[int, _Pieces] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._guard = WrittenCallGuard(self.tools)
 
     def fold(self, delta: ModelDelta) -> str:
         """Take a delta in; returns the text that became visible by it."""
@@ -52,7 +59,7 @@ class Step:
             case TextDelta(text):
                 self.texts.append(text)
                 self.size += len(text)
-                return self._show(self._splitter.feed(text))
+                return self._show(self._splitter.feed(self._guard.feed(text)))
             case ToolCallDelta():
                 pieces = self._pieces.setdefault(delta.index, _Pieces())
                 pieces.id = pieces.id or delta.id  # providers repeat id and name; the first one counts
@@ -72,19 +79,30 @@ class Step:
 
     def close(self) -> str:
         """The text is over: returns the visible rest and settles `followups`. Text that comes all the same begins anew."""
+        let_go = self._splitter.feed(self._guard.close())
         rest, followups = self._splitter.close()
         self._splitter = FollowupSplitter()
         self.followups = followups or self.followups
-        return self._show(rest)
+        return self._show(let_go + rest)
 
     def _show(self, text: str) -> str:
         self._visible.append(text)
         return text
 
     @property
+    def wrote_call(self) -> bool:
+        """Whether a tool call stood in the text."""
+        return self._guard.caught
+
+    @property
     def body(self) -> str:
         """Blank lines around it do not count; spaces in front do, since they may be those of an indented block."""
         return "".join(self._visible).strip("\r\n").rstrip()
+
+    @property
+    def empty(self) -> bool:
+        """Whether people got nothing out of it."""
+        return not self.body and not self.followups
 
     @property
     def text(self) -> str:

@@ -379,7 +379,9 @@ async def test_an_answer_is_passed_on_before_its_usage_comes(session, server):
     ):
         assert [await anext(deltas), await anext(deltas)] == [TextDelta("ok"), TextEnded()]
         late.set()
-        assert (await anext(deltas)).usage == Usage(9, 2)
+        finished = await anext(deltas)
+        assert isinstance(finished, Finished)
+        assert finished.usage == Usage(9, 2)
 
 
 async def test_heartbeats_behind_an_answer_do_not_prolong_the_wait_for_its_usage(session, server):
