@@ -1,6 +1,6 @@
-"""The harness's two tools as tools of ours: their schemas become pydantic models, their functions run behind `ReadTool`."""
+"""Plain async functions as tools of ours: their JSON schemas become pydantic models, the functions run behind `ReadTool`."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -25,7 +25,11 @@ class FunctionTool:
         }
         arguments = create_model("Arguments", __config__=ConfigDict(extra="forbid"), **fields)
         self.spec = ToolSpec(
-            described["name"], described["description"], arguments, Effect.READ, Phrase(described["name"], described["name"])
+            described["name"],
+            described["description"],
+            arguments,
+            Effect.READ,
+            Phrase(described["name"], described["name"]),
         )
 
     async def run(self, arguments: BaseModel, context: ToolContext) -> ToolResult:
@@ -33,6 +37,8 @@ class FunctionTool:
         return ToolResult("ok", {"result": text}, Phrase(text, text))
 
 
-def adapted(functions: Mapping[str, Callable[..., Awaitable[str]]], schemas: list[Any]) -> list[FunctionTool]:
+def adapted(
+    functions: Mapping[str, Callable[..., Awaitable[str]]], schemas: Sequence[Mapping[str, Any]]
+) -> list[FunctionTool]:
     """One tool for each schema, in their order."""
     return [FunctionTool(functions[schema["function"]["name"]], schema) for schema in schemas]
