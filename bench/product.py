@@ -7,8 +7,9 @@ that it is compared with keep their messages.
 import tempfile
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import timedelta
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -57,14 +58,17 @@ class KeptEntries:
         del self._texts[session]
 
 
+_AUDIT_VALUES = attrgetter(*(field.name for field in fields(AuditRecord)))
+
+
 class KeptAudit:
     """`Audit` that keeps the newest row only."""
 
     def __init__(self) -> None:
-        self.newest: dict[str, Any] = {}
+        self.newest: tuple[Any, ...] = ()
 
     async def record(self, record: AuditRecord) -> None:
-        self.newest = asdict(record)
+        self.newest = _AUDIT_VALUES(record)
 
 
 @dataclass(frozen=True, slots=True)
