@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 
-from chatops_bot.agent.step import Step
+from chatops_bot.agent.step import Step, is_cut, json_error
 from chatops_bot.context.followups import MAX_FOLLOWUPS
 from chatops_bot.context.history import answer_to, assistant_message
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError
@@ -28,6 +28,7 @@ from chatops_bot.domain.model import (
     ReasoningDelta,
     SystemMessage,
     ToolDefinition,
+    Usage,
 )
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.proposal import Proposal, canonical_json
@@ -42,6 +43,7 @@ from chatops_bot.domain.turn_event import (
     ReasoningStreamed,
     Rested,
     RoundEnded,
+    StepEnded,
     TextStreamed,
     TurnEvent,
 )
@@ -51,6 +53,13 @@ from chatops_bot.tools.invocation import Dispatched, TurnMemory
 
 MAX_ROUNDS = 10
 """Model calls with tools in one turn, by default (the second seed system's number)."""
+
+MAX_CALLS = 32
+"""Calls of one model message that are run. A person would not follow more, and no provider's model makes as many in earnest."""
+
+MAX_STEP_CHARS = 1_000_000
+"""Text, reasoning and arguments of one model message together. Well above the longest output of any model: one that writes
+more than this has lost its way, and its message is cut there."""
 
 MAX_CUT_CALLS = 3
 """Model messages in a row whose calls were cut off before the turn gives up."""
@@ -77,7 +86,8 @@ Emit = Callable[[TurnEvent], Awaitable[None]]
 class Turn:
     """One turn's input. `messages` is what the model sees, system text first; the loop appends to it.
 
-    `taken_ids` are the ids of all calls in it, so that no id stands for two calls of one history.
+    `taken_ids` are the ids of all calls in it, so that no id stands for two calls of one history. `usage` adds up what the
+    model calls of the turn cost.
     """
 
     context: ToolContext
@@ -87,6 +97,7 @@ class Turn:
     memory: TurnMemory = field(default_factory=TurnMemory)
     suggestions: list[str] = field(default_factory=list)
     proposed: bool = False
+    usage: Usage = field(default_factory=Usage)
     taken_ids: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -129,7 +140,7 @@ class Loop:
                 return
             last_text = step.body or last_text
             await emit(RoundEnded())
-            if step.finish is FinishReason.TRUNCATED:
+            if step.finish is FinishReason.TRUNCATED or is_cut(calls[-1].arguments):
                 cut_in_a_row += 1
                 await emit(Noted(CUT))
                 await self._answer_cut_calls(turn, calls)
@@ -158,6 +169,9 @@ class Loop:
                         await emit(ReasoningStreamed(delta.text))
                     elif isinstance(delta, ModelNotice):
                         await emit(Noted(delta.phrase))
+                    if step.size > MAX_STEP_CHARS:
+                        step.finish = FinishReason.TRUNCATED
+                        break
             if step.finish is None:
                 raise ModelBroke(
                     Phrase("模型的回答没有正常结束。", "The model's answer broke off without an end.")
@@ -171,6 +185,9 @@ class Loop:
         rest = step.close()
         if rest:
             await emit(TextStreamed(rest))
+        step.model = step.model or self._model.name
+        turn.usage += step.usage
+        await emit(StepEnded(step.model, step.usage))
         return step
 
     async def _rest_with_answer(self, turn: Turn, step: Step, emit: Emit) -> None:
@@ -182,7 +199,7 @@ class Loop:
 
     async def _run_calls(self, turn: Turn, calls: Sequence[ToolCall], emit: Emit) -> None:
         """Run the calls of one model message: neighbouring reads together, a write alone; after a proposal no more reads."""
-        for effect, batch in self._batches(calls):
+        for effect, batch in self._batches(calls[:MAX_CALLS]):
             if turn.proposed and effect is Effect.READ:
                 for call in batch:
                     await self._store_result(turn, call, _NOT_RUN)
@@ -204,11 +221,13 @@ class Loop:
             for proposal in proposals:  # outside the group, which would wrap a failure to show the card
                 turn.proposed = True
                 await emit(Proposed(proposal))
+        for call in calls[MAX_CALLS:]:
+            await self._store_result(turn, call, _TOO_MANY)
 
     async def _answer_cut_calls(self, turn: Turn, calls: Sequence[ToolCall]) -> None:
         """The calls of a message that was cut off are not run, however whole they look."""
         for call in calls:
-            await self._store_result(turn, call, _CUT_OFF)
+            await self._store_result(turn, call, _cut_off(call))
 
     def _batches(self, calls: Sequence[ToolCall]) -> Iterator[tuple[Effect, list[ToolCall]]]:
         """Neighbouring reads in one batch, each write in its own, in call order."""
@@ -224,7 +243,15 @@ class Loop:
         return done, round((self._clock.monotonic() - started) * 1000)
 
     async def _remember(self, turn: Turn, step: Step, calls: tuple[ToolCall, ...]) -> None:
-        said = ModelSaid(turn.context.turn_id, self._clock.now(), step.text, step.reasoning, calls)
+        said = ModelSaid(
+            turn.context.turn_id,
+            self._clock.now(),
+            step.text,
+            step.reasoning,
+            calls,
+            step.model or self._model.name,
+            step.usage,
+        )
         await self._transcripts.append(turn.context.session, [said])
         turn.messages.append(assistant_message(said))
 
@@ -257,8 +284,20 @@ _NOT_RUN = ToolResult(
     {"status": "not run: a proposal of the same message waits for a decision; read again afterwards"},
     Phrase("未执行", "not run"),
 )
-_CUT_OFF = ToolResult(
+_TOO_MANY = ToolResult(
     "not_run",
-    {"error": "not run: your message was cut off at the output limit; send the whole call again, shorter"},
-    Phrase("被截断，未执行", "cut off, not run"),
+    {
+        "error": f"not run: one message may make at most {MAX_CALLS} calls; make this one again if it is still needed"
+    },
+    Phrase("调用过多，未执行", "too many calls, not run"),
 )
+
+
+def _cut_off(call: ToolCall) -> ToolResult:
+    broken = json_error(call.arguments) if call.arguments.strip() else None
+    where = f" in the arguments of this call ({broken})" if broken else ""
+    return ToolResult(
+        "not_run",
+        {"error": f"not run: your message was cut off{where}; send the whole call again, shorter"},
+        Phrase("被截断，未执行", "cut off, not run"),
+    )

@@ -27,10 +27,27 @@ class ContextMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Reasoning:
+    """A model's reasoning as it came, for the same model to get back unchanged: several refuse a request without it.
+
+    `text` stood in the message field `field`; where that is `content` it stood in front of the text, its tags included. An
+    empty text in a named field goes back as an empty text. `opaque` is the JSON text of an object: further fields of the
+    message that only the provider understands (signed and encrypted blocks).
+    """
+
+    text: str = ""
+    field: str = ""
+    opaque: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AssistantMessage:
+    """`model` names the model that said it: only that one gets `reasoning`, and what is opaque in `calls`, back."""
+
     text: str
-    reasoning: str = ""
+    reasoning: Reasoning = Reasoning()
     calls: tuple[ToolCall, ...] = ()
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,19 +105,39 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallDelta:
-    """A piece of one tool call. Pieces with one `index` belong together: id and name come once, arguments in parts."""
+    """A piece of one tool call. Pieces with one `index` belong together: id and name come once, arguments in parts.
+
+    A later `opaque` takes the place of an earlier one; see `ToolCall`.
+    """
 
     index: int
     id: str = ""
     name: str = ""
     arguments: str = ""
+    opaque: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
+    """Tokens of one or more model calls. The cached are among those of the prompt, the reasoning among the completion's."""
+
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TextEnded:
+    """The answer is whole, though its usage may still come: nothing of the text needs to be held back any more. Optional."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +149,12 @@ class ModelNotice:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The last delta of a stream that ended properly."""
+    """The last delta of a stream that ended properly. `model` names the model that answered; empty: the one that was asked."""
 
     reason: FinishReason
     usage: Usage = Usage()
+    reasoning: Reasoning = Reasoning()
+    model: str = ""
 
 
-ModelDelta = TextDelta | ReasoningDelta | ToolCallDelta | ModelNotice | Finished
+ModelDelta = TextDelta | ReasoningDelta | ToolCallDelta | ModelNotice | TextEnded | Finished

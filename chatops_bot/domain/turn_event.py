@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.model import Usage
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolStatus
@@ -20,6 +21,14 @@ class ReasoningStreamed:
     """The model's reasoning; a channel of its own that people don't see by default."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded:
+    """One model call came to its end. `usage` is that call's alone; a provider that tells none leaves it at zero."""
+
+    model: str
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +76,13 @@ class Rested:
 
 
 TurnEvent = (
-    TextStreamed | ReasoningStreamed | RoundEnded | CallStarted | CallEnded | Proposed | Noted | Rested
+    TextStreamed
+    | ReasoningStreamed
+    | StepEnded
+    | RoundEnded
+    | CallStarted
+    | CallEnded
+    | Proposed
+    | Noted
+    | Rested
 )

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from chatops_bot.domain.errors import ToolArgumentsInvalid
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.tool import ARGUMENT_CHARS
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 from chatops_bot.tools.registry import Registry
 
@@ -54,6 +55,13 @@ def parse_object(text: str) -> dict[str, Any]:
     """The JSON object that `text` spells; blank text and `null` are the empty object. Raises ToolArgumentsInvalid."""
     if not text.strip():
         return {}
+    if len(text) > ARGUMENT_CHARS:
+        raise ToolArgumentsInvalid(
+            Phrase(
+                f"参数超过 {ARGUMENT_CHARS} 个字符，没有执行；请发送更短的调用。",
+                f"The arguments are longer than {ARGUMENT_CHARS} characters, so nothing ran; send a shorter call.",
+            )
+        )
     try:
         value = json.loads(text)
         canonical_json(value).encode()  # a lone surrogate is legal JSON and no text

@@ -32,6 +32,7 @@ from chatops_bot.domain.turn_event import (
     ReasoningStreamed,
     Rested,
     RoundEnded,
+    StepEnded,
     TextStreamed,
 )
 from chatops_bot.llm.scripted import Step, calls, fails, says
@@ -59,16 +60,19 @@ async def test_text_beside_calls_streams_and_results_are_fed_back(stage):
     assert kinds == [
         ReasoningStreamed,
         TextStreamed,
+        StepEnded,
         RoundEnded,
         CallStarted,
         CallEnded,
         TextStreamed,
+        StepEnded,
         Rested,
     ]
     assert stage.events[-1].body == "One failed."
     assistant, result = model.requests[1].messages[-2:]
     assert isinstance(assistant, AssistantMessage)
-    assert (assistant.text, assistant.reasoning) == ("Let me look.", "I need data")
+    assert (assistant.text, assistant.reasoning.text) == ("Let me look.", "I need data")
+    assert assistant.model == "scripted"
     assert isinstance(result, ToolMessage)
     assert json.loads(unfence(result.text)) == {"count": 1}
 
@@ -80,7 +84,7 @@ async def test_reasoning_and_text_never_share_a_channel(stage):
 
 
 async def test_errors_are_results_that_the_model_sees(stage):
-    model = await stage.play(calls(("lok", "{}"), ("look", '{"name": ')), says("Sorry."))
+    model = await stage.play(calls(("lok", "{}"), ("look", '{"name": }')), says("Sorry."))
     errors = [json.loads(unfence(m.text))["error"] for m in model.requests[1].messages[-2:]]
     assert "Valid names: look" in errors[0]
     assert "not valid JSON" in errors[1]

@@ -11,7 +11,7 @@ from aiohttp import web
 
 DONE = b"data: [DONE]\n\n"
 BEATING = 0.02
-"""As a piece of an answer: a heartbeat comment every so many seconds, for ever."""
+"""As a piece of an answer: the answer's `beat` every so many seconds, for ever."""
 
 
 def event(chunk: Mapping[str, Any]) -> bytes:
@@ -53,6 +53,7 @@ class Answer:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "text/event-stream"})
     torn: bool = False
+    beat: bytes = b": still here\n\n"
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ class ModelServer:
                 elif isinstance(piece, bytes):
                     await response.write(piece)
                 while isinstance(piece, float):
-                    await response.write(b": still here\n\n")
+                    await response.write(answer.beat)
                     await asyncio.sleep(piece)
         except (asyncio.CancelledError, ConnectionError):
             self.hung_up.set()
