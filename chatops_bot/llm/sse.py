@@ -1,8 +1,8 @@
 """Server-sent events: bytes in pieces of any size in, the data of whole events out. Knows nothing of models.
 
-Only ASCII bytes are looked at, so a cut inside a character does no harm. A whole read is cut into events at once, and an
-event of one `data` line, which is what providers send, is recognised without taking it apart: this runs for every word
-of every answer.
+Only ASCII bytes are looked at, so a cut inside a character does no harm. A read that holds nothing but events of one `data`
+line, which is what providers send, is recognised and cut without looking at its lines: this runs for every word of every
+answer.
 """
 
 
@@ -35,9 +35,9 @@ class EventSplitter:
                 return []
             data = bytes(self._rest)
             self._rest.clear()
-        *events, rest = data.split(b"\n\n")
-        self._rest += rest
-        return [found for event in events if (found := _data_of(event)) is not None]
+        end = data.rfind(b"\n\n")
+        self._rest += data[end + 2 :] if end >= 0 else data
+        return _events_in(data[:end]) if end >= 0 else []
 
     def flush(self) -> list[bytes]:
         """The event that the end of the stream completes, for providers that omit the last blank line."""
@@ -53,10 +53,17 @@ class EventSplitter:
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
 
+def _events_in(block: bytes) -> list[bytes]:
+    """The data of the events in a block without its last blank line."""
+    if block.startswith(b"data: "):
+        events = block[6:].split(b"\n\ndata: ")
+        if block.count(b"\n") == 2 * (len(events) - 1):  # a line each, and nothing else
+            return events
+    return [found for event in block.split(b"\n\n") if (found := _data_of(event)) is not None]
+
+
 def _data_of(event: bytes) -> bytes | None:
     """The data of one event without its last line end, or None where it has none."""
-    if event.startswith(b"data: ") and b"\n" not in event:
-        return event[6:]
     fields = (line.partition(b":") for line in event.split(b"\n"))
     lines = [value.removeprefix(b" ") for name, _, value in fields if name == b"data"]
     return b"\n".join(lines) if lines else None
