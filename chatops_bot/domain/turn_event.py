@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Usage
 from chatops_bot.domain.proposal import Proposal
@@ -9,9 +11,8 @@ from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolStatus
 
 
-@dataclass(frozen=True, slots=True)
-class TextStreamed:
-    """Visible text of the model, in order, in pieces of any size."""
+class TextStreamed(Struct, frozen=True):
+    """Visible text of the model, in order, in pieces of any size. A Struct for the reason that `model.TextDelta` is one."""
 
     text: str
 

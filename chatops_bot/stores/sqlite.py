@@ -1,8 +1,9 @@
 """The store of a single bot process, in one SQLite file. Each class is one role of `ports.Store`."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,7 @@ class SqliteProposals:
 
 
 _AUDIT_COLUMNS = tuple(field.name for field in fields(AuditRecord))
+_AUDIT_VALUES = attrgetter(*_AUDIT_COLUMNS)
 
 
 class SqliteAudit:
@@ -240,11 +242,11 @@ class SqliteAudit:
         self._file = file
 
     async def record(self, record: AuditRecord) -> None:
-        values = asdict(record) | {"at": record.at.isoformat()}
+        at, *rest = _AUDIT_VALUES(record)
         await self._file.write(
             lambda db: db.execute(
                 f"INSERT INTO audit ({', '.join(_AUDIT_COLUMNS)}) VALUES ({', '.join('?' for _ in _AUDIT_COLUMNS)})",  # noqa: S608  # our own column names
-                [values[column] for column in _AUDIT_COLUMNS],
+                [at.isoformat(), *rest],
             )
         )
 
