@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from chatops_bot.context.speakers import attributed
 from chatops_bot.domain.errors import ModelBroke, ModelError
 from chatops_bot.domain.model import (
     AssistantMessage,
@@ -82,7 +83,9 @@ def _message(message: Message, context_role: ContextRole) -> dict[str, Any]:
     match message:
         case SystemMessage(text):
             return {"role": "system", "content": text}
-        case UserMessage(text) | RecordMessage(text):
+        case UserMessage(text, author):
+            return {"role": "user", "content": attributed(text if text.strip() else NOTHING_SAID, author)}
+        case RecordMessage(text):
             return {"role": "user", "content": text if text.strip() else NOTHING_SAID}
         case ContextMessage(text):
             return {"role": context_role, "content": text}
