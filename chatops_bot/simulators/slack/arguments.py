@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
+from chatops_bot.simulators.slack.apps import Apps
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.errors import SlackError
 from chatops_bot.simulators.slack.guard import NotJson, parse_json
@@ -28,6 +29,7 @@ class Api:
     """What the methods work on."""
 
     identity: Identity
+    apps: Apps
     database: Database
     posting: Posting
     views: Views

@@ -15,6 +15,7 @@ from typing import Any
 
 from aiohttp import web
 
+from chatops_bot.simulators.slack.apps import Apps
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.driving import Driving
 from chatops_bot.simulators.slack.errors import WorkspaceUnusable
@@ -26,6 +27,7 @@ from chatops_bot.simulators.slack.posting import Posting
 from chatops_bot.simulators.slack.response_urls import ResponseUrls
 from chatops_bot.simulators.slack.settings import Settings
 from chatops_bot.simulators.slack.socket_mode import SocketMode
+from chatops_bot.simulators.slack.steering import Steering
 from chatops_bot.simulators.slack.views import Views
 from chatops_bot.simulators.slack.web_api import WebApi
 
@@ -107,14 +109,17 @@ async def _serving(
         live.push(identity.people, {"type": "presence", "bot_online": online})
 
     socket_mode = SocketMode(database, settings, identity.app_id, announce)
-    posting = Posting(identity, database, live, socket_mode, settings)
+    apps = Apps(identity)
+    await database.run(apps.load)
+    posting = Posting(identity, database, live, socket_mode, settings, apps)
     views = Views(identity, database, live, settings)
     # The port is bound before the routes exist, since several of them hand out URLs of this server.
     listener = _bind(host, port)
     url = f"http://{host}:{listener.getsockname()[1]}"
     interactions = Interactions(identity, database, socket_mode, views, settings, url)
-    driving = Driving(identity, database, posting, interactions, views, socket_mode, live)
-    api = WebApi(identity, database, posting, views, socket_mode, settings, url)
+    driving = Driving(identity, database, posting, interactions, views, socket_mode, live, apps)
+    steering = Steering(identity, apps, database, posting)
+    api = WebApi(identity, apps, database, posting, views, socket_mode, settings, url)
     responses = ResponseUrls(identity, database, posting)
     app.add_routes(
         [
@@ -122,6 +127,7 @@ async def _serving(
             web.get("/socket", socket_mode.serve),
             web.post("/response/{token}", responses.handle),
             *driving.routes(),
+            *steering.routes(),
             web.get("/", _page_file),
             web.get("/page/{file}", _page_file),
         ]

@@ -159,7 +159,12 @@ class Views:
         }
 
     async def _store(self, person: Person, view: Json, depth: int) -> Json:
+        """Raises duplicate_external_id: that name is unique in the workspace."""
+
         def work(connection: sqlite3.Connection) -> None:
+            named = _find_any(connection, None, view["external_id"])
+            if named is not None and named[1]["id"] != view["id"]:
+                raise SlackError("duplicate_external_id")
             if depth == 0:
                 # A person has one stack: a newly opened modal takes the place of another.
                 connection.execute(

@@ -12,6 +12,7 @@ from typing import Any
 from aiohttp import web
 
 from chatops_bot.simulators.slack import api_chat, api_people, api_reads, api_surfaces
+from chatops_bot.simulators.slack.apps import Apps
 from chatops_bot.simulators.slack.arguments import Api, Arguments, read_arguments
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.errors import SlackError
@@ -44,6 +45,7 @@ class WebApi:
     def __init__(
         self,
         identity: Identity,
+        apps: Apps,
         database: Database,
         posting: Posting,
         views: Views,
@@ -51,7 +53,7 @@ class WebApi:
         settings: Settings,
         url: str,
     ) -> None:
-        self._api = Api(identity, database, posting, views, socket_mode, settings, url)
+        self._api = Api(identity, apps, database, posting, views, socket_mode, settings, url)
 
     async def handle(self, request: web.Request) -> web.Response:
         method = request.match_info["method"]
