@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -45,7 +44,6 @@ ALERT: Json = {
 }  # fmt: skip
 
 
-@pytest.mark.case("slack-24")
 def test_an_alert_is_read_whole_and_no_line_twice():
     assert text_of(ALERT, NAMES).splitlines() == [
         "[FIRING:1] DiskFull",
