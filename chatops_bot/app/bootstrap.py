@@ -13,6 +13,7 @@ from aiohttp import web
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.process import unless
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ChatopsError
 from chatops_bot.domain.people import RIGHTS, Role
@@ -26,7 +27,7 @@ from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
-from chatops_bot.sessions.recovery import close_interrupted_turns
+from chatops_bot.sessions.recovery import recover_turns
 from chatops_bot.sessions.router import Router
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.apply import Applier
@@ -39,6 +40,9 @@ from chatops_bot.toolsets.scheduler.toolset import scheduler_tools
 
 _log = logging.getLogger(__name__)
 
+CUT_SECONDS = 3.0
+"""What turns that are cut off at the end get, to say so in their messages; with the rest of an end it stays under 25 s."""
+WEB_CLOSE_SECONDS = 2.0
 EXPIRY_SWEEP_SECONDS = 5.0
 PING_SECONDS = 5.0
 """slack_sdk's own default. A socket that broke is opened again at this beat, so it is how long the bot may be deaf; a pong
@@ -65,8 +69,9 @@ async def open_bot(
     ids: Ids,
     model: LLM | None = None,
     wrap_store: Callable[[Store], Store] = lambda store: store,
+    hurry: asyncio.Event | None = None,
 ) -> AsyncGenerator[Bot, None]:
-    """Start the bot, yield it, and bring it to rest. `model` and `wrap_store` are for tests that play a model or a crash.
+    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `model` and `wrap_store` are for tests that play a model or a crash.
 
     Raises StoreError or PlatformError when it cannot start.
     """
@@ -116,12 +121,18 @@ async def open_bot(
         )
         identity = await platform.identity()
         stack.push_async_callback(platform.aclose)
-        interrupted = await close_interrupted_turns(store, platform, clock)
-        if interrupted:
-            _log.warning("%d turns of the last process were closed as interrupted", interrupted)
+        interrupted, never_started = await recover_turns(store, platform, platform.directory, clock)
+        if interrupted or never_started:
+            _log.warning(
+                "of the last process, %d turns were closed as interrupted and %d start now",
+                interrupted,
+                len(never_started),
+            )
         await approvals.recover()
+        drain_seconds = config.shutdown.drain_seconds
+        stack.push_async_callback(_come_to_rest, platform, router, drain_seconds, hurry or asyncio.Event())
+        router.resume(never_started)
         await platform.start(router.handle)
-        stack.push_async_callback(router.aclose)
         web_url = await _serve_web(stack, config, web_app(
             alerts=alerts, webhook_token=secrets.webhook_token, connected=lambda: platform.connected
         ))  # fmt: skip
@@ -174,13 +185,22 @@ def _scheduler(config: Config, secrets: Secrets, http: httpx.AsyncClient) -> Sch
 
 
 async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application) -> str:
-    runner = web.AppRunner(app, access_log=None)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=WEB_CLOSE_SECONDS)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     site = web.TCPSite(runner, config.web.host, config.web.port)
     await site.start()
     host, port = runner.addresses[0][:2]
     return f"http://{host}:{port}"
+
+
+async def _come_to_rest(
+    platform: SlackPlatform, router: Router, patience: float, hurry: asyncio.Event
+) -> None:
+    """Take in nothing more, let what runs come to its end, cut off what does not."""
+    await platform.stop_intake()
+    await unless(hurry, asyncio.gather(router.drain(patience), platform.drain(patience)))
+    await router.cut(CUT_SECONDS)
 
 
 async def _sweep(approvals: Approvals) -> None:

@@ -72,6 +72,11 @@ class ProposalsConfig(_Section):
     expire_minutes: int = Field(default=60, ge=1, le=24 * 60)
 
 
+class ShutdownConfig(_Section):
+    drain_seconds: float = Field(default=15, ge=0, le=15)
+    """How long running turns and decisions get to come to their end; then turns are marked as interrupted."""
+
+
 class Config(_Section):
     """The whole file. `data` is resolved against the folder of the file."""
 
@@ -83,6 +88,7 @@ class Config(_Section):
     web: WebConfig = WebConfig()
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
+    shutdown: ShutdownConfig = ShutdownConfig()
 
     @property
     def store_path(self) -> Path:

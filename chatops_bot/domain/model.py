@@ -18,7 +18,10 @@ class SystemMessage:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
+    """What a person wrote. `author` is their id, which the platform gives out; empty when nobody in particular said it."""
+
     text: str
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)

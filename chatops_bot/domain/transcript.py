@@ -10,6 +10,7 @@ from typing import Literal
 
 from chatops_bot.domain.model import Reasoning, Usage
 from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.tool import ToolCall, ToolStatus
 
 
@@ -24,6 +25,21 @@ class UserSaid:
     author_role: str
     text: str
     kind: Literal["user"] = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRead:
+    """What stood in the thread before the session began, redacted and not yet fenced. Read once: `problem` says why not.
+
+    `problem` is the platform's code for the failure, empty when the messages were read.
+    """
+
+    turn_id: str
+    at: datetime
+    messages: tuple[EarlierMessage, ...]
+    left_out: int = 0
+    problem: str = ""
+    kind: Literal["earlier"] = "earlier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +96,4 @@ class TurnRested:
     kind: Literal["end"] = "end"
 
 
-Entry = UserSaid | ModelSaid | ToolReturned | ProposalDecided | TurnRested
+Entry = EarlierRead | UserSaid | ModelSaid | ToolReturned | ProposalDecided | TurnRested

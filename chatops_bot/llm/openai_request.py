@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from chatops_bot.context.speakers import attributed
 from chatops_bot.domain.model import (
     AssistantMessage,
     ContextMessage,
@@ -74,7 +75,9 @@ def _message(message: Message, context_role: ContextRole, speaker: str) -> dict[
     match message:
         case SystemMessage(text):
             return {"role": "system", "content": text}
-        case UserMessage(text) | RecordMessage(text):
+        case UserMessage(text, author):
+            return {"role": "user", "content": attributed(text if text.strip() else NOTHING_SAID, author)}
+        case RecordMessage(text):
             return {"role": "user", "content": text if text.strip() else NOTHING_SAID}
         case ContextMessage(text):
             return {"role": context_role, "content": text}
