@@ -142,3 +142,9 @@ async def test_while_slack_is_down_an_alert_is_refused_and_the_next_delivery_pos
 
         await until(taken, "the alert to be taken")
         assert len(await alerts_of(replace(world, workspace=again))) == 1
+
+        async def hears() -> bool | None:
+            async with world.session.get(f"{bot.web_url}/readyz") as response:
+                return True if response.status == 200 else None
+
+        await until(hears, "the bot to be ready again")
