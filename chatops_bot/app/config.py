@@ -58,6 +58,12 @@ class WebConfig(_Section):
     port: int = Field(default=8320, ge=0, le=65535)
 
 
+class LoggingConfig(_Section):
+    format: Literal["auto", "json", "text"] = "auto"
+    """`auto` is text on a terminal and JSON anywhere else."""
+    level: Literal["info", "warning", "error"] = "info"
+
+
 class ModelConfig(_Section):
     base_url: HttpUrl | None = None
     """An OpenAI-compatible endpoint; OPENAI_BASE_URL wins over it. Without one the offline rules answer."""
@@ -81,6 +87,7 @@ class Config(_Section):
     roles: RolesConfig = RolesConfig()
     alerts: AlertsConfig = AlertsConfig()
     web: WebConfig = WebConfig()
+    logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
 

@@ -23,6 +23,7 @@ from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.tools.registry import Registry
 
@@ -79,6 +80,11 @@ class Conductor:
 
     async def conduct(self, turn_input: TurnInput) -> None:
         """Run one accepted turn to its rest. Whatever fails in it ends this turn and nothing else."""
+        with bound(session=turn_input.session, turn=turn_input.turn_id):
+            _log.info("a turn begins")
+            await self._conduct_bound(turn_input)
+
+    async def _conduct_bound(self, turn_input: TurnInput) -> None:
         turn_id = turn_input.turn_id
         work = asyncio.create_task(self._conduct(turn_id, turn_input), name=turn_id)
         self._running[turn_id] = work
@@ -192,6 +198,7 @@ class Conductor:
         body = self._redactor.text(progress.body)
         rested = TurnRested(turn_id, self._clock.now(), progress.outcome, body)
         await self._store.transcripts.append(turn_input.session, [rested])
+        _log.info("the turn rests: %s", progress.outcome)
         try:
             await answer.finish()
         except PlatformError as error:
