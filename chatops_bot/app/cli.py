@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,6 +63,13 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--json", action="store_true", help="one JSON object a line")
     audit.add_argument("--last", type=_count, default=100, help="how many rows (default 100)")
     audit.set_defaults(run=_audit)
+
+    doctor = commands.add_parser("doctor", help="what is well and what is not, and what to do")
+    which = doctor.add_mutually_exclusive_group()
+    which.add_argument("--config", type=Path, default=Path("chatops-bot.yaml"), help="the configuration file")
+    which.add_argument("--data", type=Path, help="the folder of a demo")
+    doctor.add_argument("--json", action="store_true", help="one JSON object")
+    doctor.set_defaults(run=_doctor)
     return parser
 
 
@@ -105,6 +113,13 @@ def _audit(options: argparse.Namespace) -> int:
     from chatops_bot.app.audit_cli import print_audit
 
     return print_audit(_store_path(options), as_json=options.json, last=options.last)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from chatops_bot.app.doctor.command import demo_of, doctor
+
+    path, env = (options.config, os.environ) if options.data is None else demo_of(options.data, os.environ)
+    return asyncio.run(doctor(path, env, as_json=options.json))
 
 
 def _store_path(options: argparse.Namespace) -> Path:
