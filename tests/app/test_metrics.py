@@ -3,9 +3,11 @@
 import asyncio
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import Counter, Gauge, Histogram
 from prometheus_client.parser import text_string_to_metric_families
 
 from chatops_bot.app.bootstrap import Bot
@@ -137,6 +139,23 @@ async def test_two_bots_in_one_process_share_no_series():
     one, other = Metrics([]), Metrics([])
     one.turns.labels("answered").inc()
     assert other.registry.get_sample_value("chatops_turns_total", {"outcome": "answered"}) is None
+
+
+def test_the_page_lists_every_series_with_its_labels():
+    page = (Path(__file__).parents[2] / "docs" / "health.md").read_text(encoding="utf-8")
+    table = page.split("<!-- series -->")[1].split("<!-- /series -->")[0]
+    listed = {
+        name: set(labels.replace(" ", "").split(",")) - {""}
+        for name, labels in re.findall(r"(?m)^\| `(\w+)` \| ([\w, ]*)\|", table)
+    }
+    kept = {
+        (f"{collector._name}_total" if isinstance(collector, Counter) else collector._name): set(
+            collector._labelnames
+        )
+        for collector in vars(Metrics([])).values()
+        if isinstance(collector, Counter | Gauge | Histogram)
+    }
+    assert listed == kept | {"chatops_build_info": {"version", "python"}}
 
 
 class _BrokenProposals:
