@@ -13,6 +13,15 @@ from aiohttp import web
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.health import Health
+from chatops_bot.app.metering import (
+    MeteredModel,
+    metered_events,
+    metered_platform,
+    metered_store,
+    slack_meter,
+)
+from chatops_bot.app.metrics import Metrics
 from chatops_bot.app.process import unless
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ChatopsError
@@ -79,12 +88,15 @@ async def open_bot(
     async with AsyncExitStack() as stack:
         sqlite = await SqliteStore.open(config.store_path, clock)
         stack.push_async_callback(sqlite.aclose)
-        store = wrap_store(sqlite)
         session = await stack.enter_async_context(aiohttp.ClientSession())
         http = await stack.enter_async_context(httpx.AsyncClient(trust_env=False))
-        model = model or _model(config, secrets, session)
         registry = Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
-        platform = _platform(config, secrets, session, clock, ids)
+        metrics = Metrics([tool.spec.name for tool in registry])
+        store = metered_store(wrap_store(sqlite), metrics)
+        model = MeteredModel(model, metrics) if model else _model(config, secrets, session, metrics)
+        slack = _slack(config, secrets, session, clock, ids, metrics)
+        platform = metered_platform(slack, metrics)
+        health = Health(lambda: slack.deaf_because, sqlite.check)
         proposer = Proposer(store.proposals, clock, ids, config.proposal_lifetime)
         dispatcher = Dispatcher(
             registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock
@@ -92,7 +104,7 @@ async def open_bot(
         approvals = Approvals(
             store=store,
             platform=platform,
-            directory=platform.directory,
+            directory=slack.directory,
             applier=Applier(registry, redactor),
             redactor=redactor,
             clock=clock,
@@ -119,9 +131,12 @@ async def open_bot(
             if config.alerts.channel
             else None
         )
-        identity = await platform.identity()
-        stack.push_async_callback(platform.aclose)
-        interrupted, never_started = await recover_turns(store, platform, platform.directory, clock)
+        identity = await slack.identity()
+        stack.push_async_callback(slack.aclose)
+        web_url = await _serve_web(stack, config, web_app(
+            alerts=alerts, webhook_token=secrets.webhook_token, health=health, metrics=lambda: metrics.text(store.proposals)
+        ))  # fmt: skip
+        interrupted, never_started = await recover_turns(store, platform, slack.directory, clock)
         if interrupted or never_started:
             _log.warning(
                 "of the last process, %d turns were closed as interrupted and %d start now",
@@ -130,19 +145,18 @@ async def open_bot(
             )
         await approvals.recover()
         drain_seconds = config.shutdown.drain_seconds
-        stack.push_async_callback(_come_to_rest, platform, router, drain_seconds, hurry or asyncio.Event())
+        stack.push_async_callback(_come_to_rest, slack, router, drain_seconds, hurry or asyncio.Event())
         router.resume(never_started)
-        await platform.start(router.handle)
-        web_url = await _serve_web(stack, config, web_app(
-            alerts=alerts, webhook_token=secrets.webhook_token, connected=lambda: platform.connected
-        ))  # fmt: skip
-        sweeper = asyncio.create_task(_sweep(approvals), name="expiry sweep")
-        stack.push_async_callback(_cancel, sweeper)
+        await slack.start(metered_events(router.handle, metrics))
+        for work, name in ((_sweep(approvals), "expiry sweep"), (metrics.watch_loop(), "loop lag")):
+            stack.push_async_callback(_cancel, asyncio.create_task(work, name=name))
+        health.recovered()
+        stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, model.name)
 
 
-def _platform(
-    config: Config, secrets: Secrets, session: aiohttp.ClientSession, clock: Clock, ids: Ids
+def _slack(
+    config: Config, secrets: Secrets, session: aiohttp.ClientSession, clock: Clock, ids: Ids, metrics: Metrics
 ) -> SlackPlatform:
     return SlackPlatform(
         session,
@@ -154,11 +168,12 @@ def _platform(
         roles=config.people,
         default_role=Role(config.roles.default),
         ping_interval=PING_SECONDS,
+        on_call=slack_meter(metrics),
     )
 
 
-def _model(config: Config, secrets: Secrets, session: aiohttp.ClientSession) -> LLM:
-    offline = OfflineModel(pace=OFFLINE_PACE)
+def _model(config: Config, secrets: Secrets, session: aiohttp.ClientSession, metrics: Metrics) -> LLM:
+    offline = MeteredModel(OfflineModel(pace=OFFLINE_PACE), metrics)
     if secrets.model is None:
         return offline
     timeouts = ModelTimeouts(
@@ -173,7 +188,7 @@ def _model(config: Config, secrets: Secrets, session: aiohttp.ClientSession) -> 
         model=secrets.model.name,
         timeouts=timeouts,
     )
-    return FailoverModel(client, offline)
+    return FailoverModel(MeteredModel(client, metrics), offline)
 
 
 def _scheduler(config: Config, secrets: Secrets, http: httpx.AsyncClient) -> SchedulerClient:
@@ -194,12 +209,10 @@ async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application
     return f"http://{host}:{port}"
 
 
-async def _come_to_rest(
-    platform: SlackPlatform, router: Router, patience: float, hurry: asyncio.Event
-) -> None:
+async def _come_to_rest(slack: SlackPlatform, router: Router, patience: float, hurry: asyncio.Event) -> None:
     """Take in nothing more, let what runs come to its end, cut off what does not."""
-    await platform.stop_intake()
-    await unless(hurry, asyncio.gather(router.drain(patience), platform.drain(patience)))
+    await slack.stop_intake()
+    await unless(hurry, asyncio.gather(router.drain(patience), slack.drain(patience)))
     await router.cut(CUT_SECONDS)
 
 

@@ -58,6 +58,12 @@ class WebConfig(_Section):
     port: int = Field(default=8320, ge=0, le=65535)
 
 
+class LoggingConfig(_Section):
+    format: Literal["auto", "json", "text"] = "auto"
+    """`auto` is text on a terminal and JSON anywhere else."""
+    level: Literal["info", "warning", "error"] = "info"
+
+
 class ModelConfig(_Section):
     base_url: HttpUrl | None = None
     """An OpenAI-compatible endpoint; OPENAI_BASE_URL wins over it. Without one the offline rules answer."""
@@ -86,6 +92,7 @@ class Config(_Section):
     roles: RolesConfig = RolesConfig()
     alerts: AlertsConfig = AlertsConfig()
     web: WebConfig = WebConfig()
+    logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
@@ -147,11 +154,16 @@ def load_config(path: Path) -> Config:
 
 def load_secrets(config: Config, env: Mapping[str, str]) -> Secrets:
     """The secrets that this config needs. Raises ConfigInvalid naming every variable that is missing."""
-    accounts = config.scheduler.accounts
-    passwords = {name: getattr(accounts, name).password_env for name in ("viewer", "operator", "admin")}
-    needed = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", *passwords.values()]
-    base_url = env.get("OPENAI_BASE_URL") or (str(config.model.base_url) if config.model.base_url else "")
-    model_name = env.get("OPENAI_MODEL") or config.model.name or ""
+    problems = secrets_problems(config, env)
+    if problems:
+        raise ConfigInvalid("\n".join(problems))
+    return secrets_as_set(config, env)
+
+
+def secrets_problems(config: Config, env: Mapping[str, str]) -> list[str]:
+    """A sentence for each variable that is missing or cannot be used."""
+    needed = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", *_password_variables(config).values()]
+    base_url, model_name = _endpoint(config, env)
     problems = [
         f"{name} is not set in the environment; set it."
         for name in dict.fromkeys(needed)
@@ -167,15 +179,31 @@ def load_secrets(config: Config, env: Mapping[str, str]) -> Secrets:
         )
     if base_url and not base_url.startswith(("http://", "https://")):
         problems.append("OPENAI_BASE_URL must begin with http:// or https://.")
-    if problems:
-        raise ConfigInvalid("\n".join(problems))
+    return problems
+
+
+def secrets_as_set(config: Config, env: Mapping[str, str]) -> Secrets:
+    """The secrets as far as they are set; what is missing is empty, and an endpoint without a model is none."""
+    passwords = _password_variables(config)
+    base_url, model_name = _endpoint(config, env)
+    has_model = bool(base_url and model_name)
     return Secrets(
-        slack_bot_token=env["SLACK_BOT_TOKEN"],
-        slack_app_token=env["SLACK_APP_TOKEN"],
-        scheduler_passwords={account: env[variable] for account, variable in passwords.items()},
-        model=ModelEndpoint(base_url, model_name, env.get("OPENAI_API_KEY", "")) if base_url else None,
+        slack_bot_token=env.get("SLACK_BOT_TOKEN", ""),
+        slack_app_token=env.get("SLACK_APP_TOKEN", ""),
+        scheduler_passwords={account: env.get(variable, "") for account, variable in passwords.items()},
+        model=ModelEndpoint(base_url, model_name, env.get("OPENAI_API_KEY", "")) if has_model else None,
         webhook_token=env.get("SCHEDULER_WEBHOOK_TOKEN", ""),
     )
+
+
+def _password_variables(config: Config) -> dict[str, str]:
+    accounts = config.scheduler.accounts
+    return {name: getattr(accounts, name).password_env for name in ("viewer", "operator", "admin")}
+
+
+def _endpoint(config: Config, env: Mapping[str, str]) -> tuple[str, str]:
+    base_url = env.get("OPENAI_BASE_URL") or (str(config.model.base_url) if config.model.base_url else "")
+    return base_url, env.get("OPENAI_MODEL") or config.model.name or ""
 
 
 _Path = tuple[str, ...]

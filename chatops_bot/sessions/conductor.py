@@ -25,6 +25,7 @@ from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput, stored_input
 from chatops_bot.sessions.memory import ThreadMemory
 from chatops_bot.sessions.recovery import cut_short
@@ -101,6 +102,11 @@ class Conductor:
 
         Cancelled once, it still stores and shows that it was interrupted; cancelled twice, it lets go of everything.
         """
+        with bound(session=turn_input.session, turn=turn_input.turn_id):
+            _log.info("a turn begins")
+            await self._conduct_bound(turn_input)
+
+    async def _conduct_bound(self, turn_input: TurnInput) -> None:
         turn_id = turn_input.turn_id
         answer = self._answer(turn_input)
         work = asyncio.create_task(self._conduct(turn_id, turn_input, answer), name=turn_id)
@@ -268,6 +274,7 @@ class Conductor:
         left = await cut_short(self._store, turn_input.session, turn_id, progress.outcome, self._clock)
         rested = TurnRested(turn_id, self._clock.now(), progress.outcome, body)
         await self._store.transcripts.append(turn_input.session, [*left, rested])
+        _log.info("the turn rests: %s", progress.outcome)
         await self._finish(turn_id, answer, progress.outcome)
 
     async def _finish(self, turn_id: str, answer: AnswerMessage, outcome: TurnOutcome) -> None:
