@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import aiohttp
 import httpx
@@ -13,21 +14,30 @@ from aiohttp import web
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.local_api import local_api
+from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ChatopsError
-from chatops_bot.domain.people import RIGHTS, Role
+from chatops_bot.domain.people import Role
+from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.view import View
 from chatops_bot.llm.failover import FailoverModel
 from chatops_bot.llm.offline import OfflineModel
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
 from chatops_bot.platforms.slack.adapter import SlackPlatform
-from chatops_bot.ports import LLM, Clock, Ids, Store
+from chatops_bot.platforms.terminal.adapter import TerminalPlatform
+from chatops_bot.platforms.terminal.people import LocalPeople
+from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
+from chatops_bot.rendering.cards import proposal_card
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.recovery import close_interrupted_turns
-from chatops_bot.sessions.router import Router
+from chatops_bot.sessions.router import DECISION_GRACE_SECONDS, Router
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.dispatch import Dispatcher
@@ -56,6 +66,21 @@ class Bot:
     model_name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The bot without its doors: what takes events in, decides, and keeps."""
+
+    store: Store
+    router: Router
+    approvals: Approvals
+    followups: Followups
+    redactor: Redactor
+    model_name: str
+    approvals_on: Callable[[Platform], Approvals]
+    """The same approvals, speaking through another platform."""
+    card: Callable[[Proposal], View]
+
+
 @asynccontextmanager
 async def open_bot(
     config: Config,
@@ -70,29 +95,94 @@ async def open_bot(
 
     Raises StoreError or PlatformError when it cannot start.
     """
+    async with AsyncExitStack() as stack:
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        slack = _platform(config, secrets, session, clock, ids)
+        terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
+        platform = ChatAndTerminal(slack, terminal)
+        core = await stack.enter_async_context(
+            open_core(
+                config,
+                secrets,
+                clock=clock,
+                ids=ids,
+                session=session,
+                platform=platform,
+                directory=ChatAndLocalPeople(slack.directory, people),
+                model=model,
+                wrap_store=wrap_store,
+                on_rest=rests.tell,
+            )
+        )
+        alerts = (
+            Alerts(platform, core.followups, core.redactor, config.alerts.channel, config.alerts.language)
+            if config.alerts.channel
+            else None
+        )
+        identity = await slack.identity()
+        stack.push_async_callback(slack.aclose)
+        interrupted = await close_interrupted_turns(core.store, platform, clock)
+        if interrupted:
+            _log.warning("%d turns of the last process were closed as interrupted", interrupted)
+        await core.approvals.recover()
+        await slack.start(core.router.handle)
+        desk = local_desk(core, terminal, platform, people, rests, ids)
+        stack.push_async_callback(desk.aclose, DECISION_GRACE_SECONDS)
+        api = await stack.enter_async_context(local_api(config.data))
+        stack.push_async_callback(core.router.aclose)
+        await api.start(desk)
+        web_url = await _serve_web(stack, config, web_app(
+            alerts=alerts, webhook_token=secrets.webhook_token, connected=lambda: slack.connected
+        ))  # fmt: skip
+        sweeper = asyncio.create_task(_sweep(core.approvals), name="expiry sweep")
+        stack.push_async_callback(_cancel, sweeper)
+        yield Bot(web_url, identity.user_id, core.model_name)
+
+
+@asynccontextmanager
+async def open_core(
+    config: Config,
+    secrets: Secrets,
+    *,
+    clock: Clock,
+    ids: Ids,
+    session: aiohttp.ClientSession,
+    platform: Platform,
+    directory: Directory,
+    on_rest: Callable[[SessionKey, TurnOutcome], None],
+    model: LLM | None = None,
+    wrap_store: Callable[[Store], Store] = lambda store: store,
+) -> AsyncGenerator[Core, None]:
+    """Everything between the platform and the scheduler, around the store of `config`.
+
+    Nothing runs yet: its owner recovers what an earlier process left, lets events in, and closes the router.
+    """
     redactor = Redactor(secrets.values())
     async with AsyncExitStack() as stack:
         sqlite = await SqliteStore.open(config.store_path, clock)
         stack.push_async_callback(sqlite.aclose)
         store = wrap_store(sqlite)
-        session = await stack.enter_async_context(aiohttp.ClientSession())
         http = await stack.enter_async_context(httpx.AsyncClient(trust_env=False))
         model = model or _model(config, secrets, session)
         registry = Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
-        platform = _platform(config, secrets, session, clock, ids)
         proposer = Proposer(store.proposals, clock, ids, config.proposal_lifetime)
         dispatcher = Dispatcher(
             registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock
         )
-        approvals = Approvals(
-            store=store,
-            platform=platform,
-            directory=platform.directory,
-            applier=Applier(registry, redactor),
-            redactor=redactor,
-            clock=clock,
-            approver_configured=any(RIGHTS[role].approves for role in config.people.values()),
-        )
+        applier = Applier(registry, redactor)
+
+        def approvals_on(platform: Platform) -> Approvals:
+            return Approvals(
+                store=store,
+                platform=platform,
+                directory=directory,
+                applier=applier,
+                redactor=redactor,
+                clock=clock,
+                approver_configured=config.has_approver,
+            )
+
+        approvals = approvals_on(platform)
         followups = Followups(store.controls, store.inbox, platform, ids)
         conductor = Conductor(
             platform=platform,
@@ -105,29 +195,28 @@ async def open_bot(
             redactor=redactor,
             clock=clock,
             ids=ids,
+            on_rest=on_rest,
         )
         router = Router(
             store=store, platform=platform, approvals=approvals, followups=followups, conductor=conductor
         )
-        alerts = (
-            Alerts(platform, followups, redactor, config.alerts.channel, config.alerts.language)
-            if config.alerts.channel
-            else None
-        )
-        identity = await platform.identity()
-        stack.push_async_callback(platform.aclose)
-        interrupted = await close_interrupted_turns(store, platform, clock)
-        if interrupted:
-            _log.warning("%d turns of the last process were closed as interrupted", interrupted)
-        await approvals.recover()
-        await platform.start(router.handle)
-        stack.push_async_callback(router.aclose)
-        web_url = await _serve_web(stack, config, web_app(
-            alerts=alerts, webhook_token=secrets.webhook_token, connected=lambda: platform.connected
-        ))  # fmt: skip
-        sweeper = asyncio.create_task(_sweep(approvals), name="expiry sweep")
-        stack.push_async_callback(_cancel, sweeper)
-        yield Bot(web_url, identity.user_id, model.name)
+        card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
+        yield Core(store, router, approvals, followups, redactor, model.name, approvals_on, card)
+
+
+def local_people(config: Config) -> LocalPeople:
+    """People of this machine with the roles that config gives them."""
+    return LocalPeople(config.people, Role(config.local.role))
+
+
+def local_desk(
+    core: Core, terminal: TerminalPlatform, platform: Platform, people: LocalPeople, rests: Rests, ids: Ids
+) -> LocalDesk:
+    """The desk in front of a core whose conductor tells `rests`."""
+    return LocalDesk(
+        terminal=terminal, platform=platform, people=people, router=core.router, store=core.store, rests=rests, ids=ids,
+        model_name=core.model_name, approvals_on=core.approvals_on, card=core.card,
+    )  # fmt: skip
 
 
 def _platform(

@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
 
 from chatops_bot.domain.errors import ConfigInvalid
-from chatops_bot.domain.people import Role
+from chatops_bot.domain.people import RIGHTS, Role
 
 
 class _Section(BaseModel):
@@ -47,6 +47,11 @@ class RolesConfig(_Section):
     """The role of members who are not mapped."""
 
 
+class LocalConfig(_Section):
+    role: Literal["viewer", "operator", "approver", "admin"] = "viewer"
+    """The most that people may act as who reach the bot over its socket: those who may use its data folder."""
+
+
 class AlertsConfig(_Section):
     channel: str | None = None
     """Where the scheduler's failure alerts are posted; without it they are refused."""
@@ -79,6 +84,7 @@ class Config(_Section):
     slack: SlackConfig = SlackConfig()
     scheduler: SchedulerConfig
     roles: RolesConfig = RolesConfig()
+    local: LocalConfig = LocalConfig()
     alerts: AlertsConfig = AlertsConfig()
     web: WebConfig = WebConfig()
     model: ModelConfig = ModelConfig()
@@ -95,6 +101,11 @@ class Config(_Section):
     @property
     def people(self) -> dict[str, Role]:
         return {person: Role(role) for person, role in self.roles.people.items()}
+
+    @property
+    def has_approver(self) -> bool:
+        """Whether anybody could approve a change at all."""
+        return any(RIGHTS[role].approves for role in (*self.people.values(), Role(self.local.role)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +150,15 @@ def load_config(path: Path) -> Config:
     return config.model_copy(update={"data": (path.parent / config.data).resolve()})
 
 
-def load_secrets(config: Config, env: Mapping[str, str]) -> Secrets:
-    """The secrets that this config needs. Raises ConfigInvalid naming every variable that is missing."""
+def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> Secrets:
+    """The secrets that this config needs; Slack's are empty unless they are needed and set.
+
+    Raises ConfigInvalid naming every variable that is missing.
+    """
     accounts = config.scheduler.accounts
     passwords = {name: getattr(accounts, name).password_env for name in ("viewer", "operator", "admin")}
-    needed = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", *passwords.values()]
+    slack = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"] if with_slack else []
+    needed = [*slack, *passwords.values()]
     base_url = env.get("OPENAI_BASE_URL") or (str(config.model.base_url) if config.model.base_url else "")
     model_name = env.get("OPENAI_MODEL") or config.model.name or ""
     problems = [
@@ -164,8 +179,8 @@ def load_secrets(config: Config, env: Mapping[str, str]) -> Secrets:
     if problems:
         raise ConfigInvalid("\n".join(problems))
     return Secrets(
-        slack_bot_token=env["SLACK_BOT_TOKEN"],
-        slack_app_token=env["SLACK_APP_TOKEN"],
+        slack_bot_token=env.get("SLACK_BOT_TOKEN", ""),
+        slack_app_token=env.get("SLACK_APP_TOKEN", ""),
         scheduler_passwords={account: env[variable] for account, variable in passwords.items()},
         model=ModelEndpoint(base_url, model_name, env.get("OPENAI_API_KEY", "")) if base_url else None,
         webhook_token=env.get("SCHEDULER_WEBHOOK_TOKEN", ""),

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from chatops_bot.agent.loop import Loop, Turn
@@ -34,6 +34,10 @@ _INSIDE = Phrase(
 )
 
 
+def _tells_nobody(session: SessionKey, outcome: TurnOutcome) -> None:
+    pass
+
+
 @dataclass(slots=True)
 class _Progress:
     """What is known of a running turn when it comes to rest, however it does."""
@@ -56,7 +60,9 @@ class Conductor:
         redactor: Redactor,
         clock: Clock,
         ids: Ids,
+        on_rest: Callable[[SessionKey, TurnOutcome], None] = _tells_nobody,
     ) -> None:
+        """`on_rest` is told of each turn that came to rest, after its last message."""
         self._platform = platform
         self._store = store
         self._loop = loop
@@ -67,6 +73,7 @@ class Conductor:
         self._redactor = redactor
         self._clock = clock
         self._ids = ids
+        self._on_rest = on_rest
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopped: set[str] = set()
 
@@ -128,7 +135,10 @@ class Conductor:
             answer.show(Noted(_INSIDE))
             answer.show(Rested(progress.outcome, progress.body))
         self._running.pop(turn_id, None)  # from here on a Stop would only keep the end from being stored
-        await self._rest(turn_id, turn_input, answer, progress)
+        try:
+            await self._rest(turn_id, turn_input, answer, progress)
+        finally:
+            self._on_rest(session, progress.outcome)
 
     def _view(self, turn_id: str, language: Language) -> TurnView:
         return TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)
