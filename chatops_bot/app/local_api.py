@@ -11,6 +11,7 @@ Who may open the socket is a matter of file rights: folder 0700, socket 0600. Wh
 import asyncio
 import contextlib
 import json
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
@@ -20,11 +21,13 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatops_bot.app.local_desk import LocalDesk
-from chatops_bot.app.local_socket import SOCKET_NAME, listen, peer_name
+from chatops_bot.app.local_socket import KNOWS_PEERS, SOCKET_NAME, listen, peer_name
 from chatops_bot.domain.people import Role
 from chatops_bot.platforms.terminal.frames import frame_to_json, view_to_json
 from chatops_bot.platforms.terminal.people import LocalRefused
 from chatops_bot.sessions.commands import Verdict
+
+_log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 256 * 1024
 CLOSING_SECONDS = 2.0
@@ -62,6 +65,15 @@ class LocalApi:
         self._runner: web.AppRunner | None = None
 
     async def start(self, desk: LocalDesk) -> None:
+        """Listen. Where that cannot be, the log says so and the bot goes on without: chats do not depend on it."""
+        if not KNOWS_PEERS:
+            _log.warning("there is no local API: this system does not say who opens a connection")
+            return
+        try:
+            listener = listen(self._folder)
+        except OSError as error:
+            _log.warning("there is no local API: %s cannot hold its socket (%s)", self._folder, error)
+            return
         app = web.Application(client_max_size=MAX_BODY_BYTES)
         app.add_routes(_routes(desk))
         # A reader who goes away ends the handler, and with it the turn that nobody reads any more.
@@ -70,7 +82,7 @@ class LocalApi:
         )
         self._runner = runner
         await runner.setup()
-        await web.SockSite(runner, listen(self._folder)).start()
+        await web.SockSite(runner, listener).start()
 
     async def aclose(self) -> None:
         if self._runner is not None:

@@ -16,6 +16,8 @@ from typing import Protocol
 SOCKET_NAME = "local.sock"
 _ADDRESS_BYTES = 100
 """A Unix socket's address holds 108 bytes on Linux; longer paths go by way of the folder's descriptor."""
+KNOWS_PEERS = hasattr(socket, "SO_PEERCRED")
+"""Whether this system says who opened a connection; where it does not, there is no local API."""
 _CREDENTIALS = struct.Struct("3i")
 """Linux's `struct ucred`: process, user, group."""
 

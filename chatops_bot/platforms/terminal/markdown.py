@@ -13,12 +13,16 @@ from chatops_bot.rendering.escapes import WORD_JOINER
 from chatops_bot.rendering.markdown import CODE_SPAN, after_line, open_fence
 
 _ENTITIES = {"&lt;": "<", "&gt;": ">"}
+_WRAPPED_SPAN = CODE_SPAN.replace(r"[^`\n]", "[^`]")
+"""A code span of one line of the source, which wrapping may have parted."""
 _INLINE = re.compile(
-    rf"(?P<code>{CODE_SPAN})|(?P<escaped>\\[!-/:-@\[-`{{-~])|(?P<entity>&lt;|&gt;)|\*\*(?P<bold>[^\s*](?:[^*]*[^\s*])?)\*\*",
+    rf"(?P<code>{_WRAPPED_SPAN})|(?P<escaped>\\[!-/:-@\[-`{{-~])|(?P<entity>&lt;|&gt;)|\*\*(?P<bold>[^\s*](?:[^*]*[^\s*])?)\*\*",
 )
 _OPENERS = re.compile(rf"{CODE_SPAN}|\\.|(?P<mark>`+|\*\*+)")
 _LIST_ITEM = re.compile(r" *(?:[-*+]|\d{1,9}[.)]|>) +")
 _HEADING = re.compile(r" {0,3}#{1,6} +\S")
+_WHOLE_ONLY = re.compile(r"\s*[|#]|[-*+>\d.) \t]*\Z")
+"""Lines that are printed when the next one has begun: of tables and headings, and those that may still become a fence."""
 _DELIMITERS = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _CELL_END = re.compile(r"(?<!\\)\|")
 
@@ -33,17 +37,22 @@ def settled(source: str) -> str:
     head, _, last = source.rpartition("\n")
     if open_fence(source) is None and _is_fence(last) and open_fence(head) is not None:
         source = head  # closed for the moment, most likely
-    end = len(source)
-    while end and not source[end - 1].isspace() and not is_wide(source[end - 1]):
-        end -= 1
-    lines = source[:end].rstrip().split("\n")
-    if open_fence("\n".join(lines)) is not None:
-        return "\n".join(lines)
-    while lines and (lines[-1].lstrip().startswith("|") or lines[-1].lstrip().startswith("#")):
+    source = _without_last_word(source)
+    if open_fence(source) is not None:
+        return source.rpartition("\n")[0]  # code grows by whole lines
+    lines = source.rstrip().split("\n")
+    while lines and _WHOLE_ONLY.match(lines[-1]):
         lines.pop()
-    if lines:
-        lines[-1] = _before_open_mark(lines[-1])
+    while lines and (closed := _before_open_mark(lines[-1])) != lines[-1]:
+        lines[-1] = closed
     return "\n".join(lines).rstrip()
+
+
+def _without_last_word(text: str) -> str:
+    end = len(text)
+    while end and not text[end - 1].isspace() and not is_wide(text[end - 1]):
+        end -= 1
+    return text[:end]
 
 
 def _is_fence(line: str) -> bool:
@@ -58,9 +67,9 @@ def _before_open_mark(line: str) -> str:
         if mark is None:
             continue
         if mark.startswith("`"):
-            return line[: match.start()] if bold_at < 0 else line[:bold_at]
+            return _without_last_word(line[: match.start() if bold_at < 0 else bold_at])
         bold_at = match.start() if bold_at < 0 else -1
-    return line if bold_at < 0 else line[:bold_at]
+    return line if bold_at < 0 else _without_last_word(line[:bold_at])
 
 
 def _rendered(lines: Sequence[str], look: Look) -> Iterator[str]:

@@ -41,6 +41,7 @@ class Output(Protocol):
 class _Printed:
     """What of a message stands on the screen."""
 
+    message: str
     lines: list[str] = field(default_factory=list)
     text: str = ""
     whole: View | None = None
@@ -88,7 +89,7 @@ class Screen:
         self._out.flush()
 
     def _show(self, frame: Shown) -> None:
-        printed = self._messages.setdefault(frame.message, _Printed())
+        printed = self._messages.setdefault(frame.message, _Printed(frame.message))
         if _is_running(frame.view):
             self._growing.add(frame.message)
             self._grow(printed, frame.view)
@@ -143,11 +144,13 @@ class Screen:
         """Print how `text` goes on behind what was printed; nothing when it goes another way, which may pass."""
         if not text.startswith(printed.text) or text == printed.text:
             return
+        kind = f"text of {printed.message}"
         new = text[len(printed.text) :]
-        if self._kind != "text":
-            new = new.lstrip("\n")
-        if new:
-            self._begin("text")
+        if self._kind == kind:
+            self._wipe()
+            self._write(new)
+        elif new := new.lstrip("\n"):
+            self._begin(kind)
             self._write(new)
         printed.text = text
 
@@ -161,8 +164,6 @@ class Screen:
     def _begin(self, kind: str, *, apart: bool = False) -> None:
         """Go to a new line for another kind of thing, with an empty line in between."""
         self._wipe()
-        if kind == self._kind == "text":
-            return
         if self._last:
             self._write("\n" if not self._last.endswith("\n") else "")
             if (apart or kind != self._kind) and not self._last.endswith("\n\n"):
