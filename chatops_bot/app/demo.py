@@ -162,6 +162,7 @@ class Demo:
                 },
             },
             "roles": {"people": {person["id"]: person["role"] for person in workspace["people"].values()}},
+            "local": {"role": "admin"},
             "alerts": {"channel": workspace["channels"]["incidents"]},
             "web": {"port": bot_port},
             "shutdown": {"drain_seconds": DRAIN_SECONDS},

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from chatops_bot.agent.loop import Loop, Turn
@@ -41,6 +41,10 @@ _INSIDE = Phrase(
 )
 
 
+def _tells_nobody(session: SessionKey, outcome: TurnOutcome) -> None:
+    pass
+
+
 @dataclass(slots=True)
 class _Progress:
     """What is known of a running turn when it comes to rest, however it does. One that has not started can start again."""
@@ -64,7 +68,9 @@ class Conductor:
         redactor: Redactor,
         clock: Clock,
         ids: Ids,
+        on_rest: Callable[[SessionKey, TurnOutcome], None] = _tells_nobody,
     ) -> None:
+        """`on_rest` is told of each turn that came to rest, after its last message."""
         self._platform = platform
         self._store = store
         self._loop = loop
@@ -77,6 +83,7 @@ class Conductor:
         self._ids = ids
         self._memory = ThreadMemory(platform, redactor, clock)
         self._answers: dict[str, AnswerMessage] = {}
+        self._on_rest = on_rest
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopped: dict[str, Person] = {}
 
@@ -144,21 +151,24 @@ class Conductor:
         await answer.rest()
         await self._finish(turn_input.turn_id, answer, TurnOutcome.STOPPED)
         self._answers.pop(turn_input.turn_id, None)
+        self._on_rest(turn_input.session, TurnOutcome.STOPPED)
 
     async def hand_over(self, turn_input: TurnInput) -> None:
         """Say in the message of a turn that waits, if it has one, that the next process starts it."""
         answer = self._answers.pop(turn_input.turn_id, None)
         if answer is not None:
-            await self._leave(turn_input.turn_id, answer)
+            await self._leave(turn_input, answer)
 
-    async def _leave(self, turn_id: str, answer: AnswerMessage) -> None:
+    async def _leave(self, turn_input: TurnInput, answer: AnswerMessage) -> None:
         """Leave a turn that has not started to the next process."""
         answer.view.hand_over()
         await answer.rest()
         try:
             await answer.finish()
         except PlatformError as error:
+            turn_id = turn_input.turn_id
             _log.warning("turn %s: that it starts after the restart could not be shown: %s", turn_id, error)
+        self._on_rest(turn_input.session, TurnOutcome.INTERRUPTED)
 
     def _answer(self, turn_input: TurnInput) -> AnswerMessage:
         turn_id = turn_input.turn_id
@@ -185,7 +195,7 @@ class Conductor:
         except asyncio.CancelledError:
             stopped_by = self._stopped.get(turn_id)
             if stopped_by is None and not progress.started:
-                await self._leave(turn_id, answer)
+                await self._leave(turn_input, answer)
                 return
             if stopped_by is not None:
                 answer.show(Noted(notices.STOPPED_BY.filled(name=inline(stopped_by.name, NAME_CHARS))))
@@ -203,7 +213,10 @@ class Conductor:
             answer.show(Noted(_INSIDE))
             answer.show(Rested(progress.outcome, progress.body))
         self._running.pop(turn_id, None)  # from here on a Stop would only keep the end from being stored
-        await self._rest(turn_id, turn_input, answer, progress)
+        try:
+            await self._rest(turn_id, turn_input, answer, progress)
+        finally:
+            self._on_rest(turn_input.session, progress.outcome)
 
     def _view(self, turn_id: str, language: Language) -> TurnView:
         return TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)

@@ -190,6 +190,9 @@ class SqliteProposals:
         found = await self._select("WHERE session = ? AND code = ?", str(session), code)
         return found[-1] if found else None
 
+    async def with_code(self, code: str) -> list[Proposal]:
+        return await self._select("WHERE code = ?", code)
+
     async def move(
         self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
     ) -> Proposal | None:

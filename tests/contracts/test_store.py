@@ -127,6 +127,10 @@ async def test_a_proposal_comes_back_as_it_was(store: Store):
     assert await store.proposals.get("prop_1") == a_proposal()
     assert await store.proposals.by_code(SESSION, "CODE01") == a_proposal()
     assert await store.proposals.by_code(replace(SESSION, thread="other"), "CODE01") is None
+    elsewhere = replace(a_proposal(2), session=replace(SESSION, thread="other"), code="CODE01")
+    await store.proposals.add(elsewhere)
+    assert await store.proposals.with_code("CODE01") == [a_proposal(), elsewhere]
+    assert await store.proposals.with_code("CODE09") == []
     assert await store.proposals.get("prop_9") is None
 
 
