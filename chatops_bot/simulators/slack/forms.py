@@ -70,6 +70,8 @@ def action_of(block: Json, element: Json, choice: Any, action_ts: str) -> Json:
         action |= {"type": "button", "text": escaped_text(element["text"])}
         action |= {key: element[key] for key in ("value", "style", "url") if key in element}
         return action
+    if element["type"] == "plain_text_input" and block.get("dispatch_action"):
+        return action | {"type": "plain_text_input", "value": _typed(element, choice)}
     if element["type"] not in (*ONE_OF, *MANY_OF):
         raise DrivingError(
             "not_clickable", f"{element['action_id']!r} is a text input: it is filled, not clicked."
