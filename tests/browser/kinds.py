@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from chatops_bot.simulators.slack.server import Workspace
+
 Json = dict[str, Any]
 
 LONG_WORD = "registry.internal.example/" + "very-long-image-name-" * 12 + "latest"
@@ -9,6 +11,10 @@ LOG = "\n".join(
     f"2026-03-02T02:1{n}:07Z ERROR payments.worker connection to db-primary-{n} refused after {n}00 ms "
     for n in range(8)
 )
+
+
+def channel_of(workspace: Workspace, name: str = "incidents") -> str:
+    return next(channel.id for channel in workspace.identity.channels if channel.name == name)
 
 
 def plain(text: str) -> Json:
@@ -57,7 +63,7 @@ def card(state: str, *more: Json) -> list[Json]:
 
 ENVIRONMENTS = options("Development", "Staging", "Production")
 REGIONS = options("eu-west-1", "eu-central-1", "us-east-1", "us-west-2", "ap-northeast-1", "ap-southeast-2")
-GROUPS = [
+GROUPS: list[Json] = [
     {"label": plain("Payments"), "options": options("nightly-backup", "settle-invoices", "charge-cards")},
     {"label": plain("Reports"), "options": options("weekly-digest", "archive-logs")},
 ]

@@ -10,13 +10,9 @@ from playwright.async_api import Page, expect
 from chatops_bot.simulators.slack.server import Workspace
 from chatops_bot.simulators.slack.settings import Settings
 from tests.browser.conftest import Bot, Pages
-from tests.browser.kinds import Json, button, options, plain
+from tests.browser.kinds import Json, button, channel_of, options, plain
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
-
-
-def channel_of(workspace: Workspace, name: str = "incidents") -> str:
-    return next(channel.id for channel in workspace.identity.channels if channel.name == name)
 
 
 def composer(page: Page, pane: str = "#channel") -> Any:

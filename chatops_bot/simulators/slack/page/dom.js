@@ -95,8 +95,14 @@ const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName &
 
 /** Makes the children of `shown` equal to those of `wanted`, matched by `data-key`, else by position and kind. */
 export function morphChildren(shown, wanted) {
+  const stay = new Set([...wanted.childNodes].map(keyOf));
   const keyed = new Map();
-  for (const child of shown.childNodes) if (keyOf(child)) keyed.set(keyOf(child), child);
+  for (const child of [...shown.childNodes]) {
+    const key = keyOf(child);
+    // What goes, goes first: then what stays need not be moved, and a moved field would lose the focus.
+    if (key && !stay.has(key)) child.remove();
+    else if (key) keyed.set(key, child);
+  }
   let cursor = shown.firstChild;
   for (const child of [...wanted.childNodes]) {
     const key = keyOf(child);
