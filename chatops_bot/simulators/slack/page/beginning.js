@@ -5,8 +5,8 @@ import { language, t } from "./words.js";
 
 /** Questions that the bot understands, with and without a language model. */
 const QUESTIONS = {
-  en: ["What failed in the last 24 hours?", "Why did nightly-backup fail?", "Pause nightly-backup"],
-  zh: ["最近 24 小时有哪些任务失败了？", "暂停 nightly-backup"],
+  en: ["What failed in the last 24 hours?", "Why did db-backup fail?", "Pause db-backup"],
+  zh: ["最近有哪些任务失败了？", "暂停 db-backup"],
 };
 
 export function beginning(channel, name, store) {

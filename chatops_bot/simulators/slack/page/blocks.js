@@ -15,10 +15,14 @@ export function text(object, tag = "span", className, id) {
 
 /** `scope`: { area, ts, controls, choices, errors } of the message or modal that owns the blocks. */
 export function renderBlocks(blocks, scope) {
-  return blocks.map((block, index) => {
+  const seen = {};
+  return blocks.map((block) => {
     const draw = BLOCKS[block.type];
     const shown = draw ? draw(block, scope) : h("p", { class: "unsupported" }, t("unsupported", block.type));
-    shown.dataset.key = `${block.block_id ?? index}:${block.type}`;
+    // A field is itself by its id. Other blocks often have none of their own, and get another with each edit: those are
+    // the first, the second, … of their kind.
+    seen[block.type] = (seen[block.type] ?? 0) + 1;
+    shown.dataset.key = block.type === "input" ? block.block_id : `${block.type} ${seen[block.type]}`;
     return shown;
   });
 }

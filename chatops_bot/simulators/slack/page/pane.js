@@ -125,12 +125,12 @@ export class Pane {
     const channel = this.store.channel(this.channel);
     if (!channel) return;
     const name = this.store.title(channel);
-    this.root.setAttribute("aria-label", this.thread ? t("thread") : name);
+    const label = this.thread ? t("thread") : name;
+    for (const part of [this.root, this.list]) if (part.ariaLabel !== label) part.ariaLabel = label;
     morphChildren(
       this.header,
       h("header", {}, this.thread ? this.#threadHeader(channel, name) : this.#channelHeader(channel, name)),
     );
-    this.list.setAttribute("aria-label", this.thread ? t("thread") : name);
     this.composer.describe(this.thread ? t("reply") : t("messageTo", channel.kind === "im" ? name : `#${name}`));
     const anchor = this.following ? null : this.#anchor();
     this.#place(this.#wanted(channel, name));
