@@ -62,7 +62,7 @@ async def slack(folder: Path) -> AsyncIterator[Twin]:
 
         async def read() -> list[str]:
             replies = await call("conversations.replies", channel=channel, ts=root)
-            return [message["text"] for message in replies["messages"]][1:]  # type: ignore[attr-defined, index]
+            return [message["text"] for message in replies["messages"]][1:]  # type: ignore[attr-defined]
 
         root = str((await call("chat.postMessage", channel=channel, text="first"))["ts"])
         other = str((await call("chat.postMessage", channel=channel, text="second"))["ts"])
