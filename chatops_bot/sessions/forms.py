@@ -143,19 +143,19 @@ class Forms:
             if now - (form.closed_at or form.created_at) > STALE_AFTER:
                 await self._catch_up(form)
 
-    async def recover(self) -> list[TurnInput]:
-        """After a restart: bring messages up to date; returns the turns of submitted forms that never began."""
+    async def recover(self) -> list[Taken]:
+        """After a restart: bring messages up to date; returns the submitted forms whose turn was never recorded."""
         for form in await self._store.forms.with_stale_card():
             await self._catch_up(form)
-        turns = []
+        taken = []
         for form in await self._store.forms.unanswered():
             try:
                 person = await self._directory.person(form.requester_id)
             except PlatformError as error:
                 _log.warning("who filled in form %s cannot be asked: %s", form.id, error)
                 continue
-            turns.append(_turn(form, person))
-        return turns
+            taken.append(Taken(turn=_turn(form, person)))
+        return taken
 
     async def _catch_up(self, form: Form) -> None:
         try:
@@ -287,7 +287,7 @@ def _turn(form: Form, person: Person) -> TurnInput:
         author_name=person.name,
         author_role=person.role.value,
     )
-    return TurnInput(form.answer_turn_id, form.session, person, filled_text(entry), entry)
+    return TurnInput(form.answer_turn_id, form.session, person, filled_text(entry), at=entry.at, filled=entry)
 
 
 def _problems(form: Form) -> dict[str, str]:

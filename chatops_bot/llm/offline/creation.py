@@ -46,10 +46,6 @@ _LIKELY = (
     (re.compile(r"\b(?:every week|weekly|every sunday)\b|每周|每星期"), "0 3 * * 0"),
     (re.compile(r"\b(?:every month|monthly)\b|每个?月"), "0 4 1 * *"),
 )
-_ASKING = Phrase(
-    "创建任务还缺一些信息，请填写下面的表单；有人批准之前什么都不会改变。",
-    "Some facts for the new task are missing; please fill in the form below. Nothing changes before somebody approves.",
-)
 _ODD_TIME = Phrase(
     "这个时间无法用 5 段 cron 准确表示，请在表单里选择或填写调度。",
     "That schedule has no exact 5-field cron form; choose or write one in the form.",
@@ -136,10 +132,9 @@ def new_task_in(message: Masked) -> NewTask:
     )
 
 
-def asking_for_facts(task: NewTask, language: Language) -> str:
-    """What to say with a form."""
-    said = _ASKING.said_in(language)
-    return f"{said} {_ODD_TIME.said_in(language)}" if task.has_odd_time else said
+def said_with_form(task: NewTask, language: Language) -> str:
+    """What the form itself does not say: nothing, unless the message had a time that it cannot hold."""
+    return _ODD_TIME.said_in(language) if task.has_odd_time else ""
 
 
 def _cron_beside(message: Masked, payload: Span | None, rest: list[Span]) -> tuple[str | None, Span | None]:
