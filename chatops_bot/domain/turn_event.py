@@ -2,15 +2,18 @@
 
 from dataclasses import dataclass
 
+from msgspec import Struct
+
+from chatops_bot.domain.form import Form
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.model import Usage
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolStatus
 
 
-@dataclass(frozen=True, slots=True)
-class TextStreamed:
-    """Visible text of the model, in order, in pieces of any size."""
+class TextStreamed(Struct, frozen=True):
+    """Visible text of the model, in order, in pieces of any size. A Struct for the reason that `model.TextDelta` is one."""
 
     text: str
 
@@ -20,6 +23,14 @@ class ReasoningStreamed:
     """The model's reasoning; a channel of its own that people don't see by default."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded:
+    """One model call came to its end. `usage` is that call's alone; a provider that tells none leaves it at zero."""
+
+    model: str
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +62,13 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A call lacks facts; the form that asks for them is a message of its own."""
+
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """Something about the turn that people must know (cut, capped, no model). Stands in a block of its own."""
 
@@ -67,5 +85,14 @@ class Rested:
 
 
 TurnEvent = (
-    TextStreamed | ReasoningStreamed | RoundEnded | CallStarted | CallEnded | Proposed | Noted | Rested
+    TextStreamed
+    | ReasoningStreamed
+    | StepEnded
+    | RoundEnded
+    | CallStarted
+    | CallEnded
+    | Proposed
+    | Asked
+    | Noted
+    | Rested
 )

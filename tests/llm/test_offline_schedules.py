@@ -70,20 +70,23 @@ def test_a_schedule_in_words(text: str, cron: str | None):
         ("0 5-2 * * *", "outside 0-23"),
     ],
 )
-async def test_a_wrong_cron_is_asked_back_at_once(text: str, part: str):
+async def test_a_wrong_cron_is_asked_back_at_once_with_the_form(text: str, part: str):
     wrong = wrong_cron_in(text)
     assert wrong is not None
     assert part in wrong[1].en
     for sentence in (
         f"create shell task clean-tmp cron {text} running `ls`",
-        f"create shell task clean-tmp `{text}` running `ls`",
+        f"create shell task clean-tmp `{text}`, running `ls`",
     ):
         played = await play(sentence)
-        assert not played.calls
+        assert [name for name, _ in played.calls] == ["create_task"]
+        assert played.calls[0][1] == {"name": "clean-tmp", "type": "shell"} | (
+            {"payload": "ls"} if "`ls`" in sentence else {}
+        )
         assert part in played.text
     chinese = await play(f"创建 shell 任务 clean-tmp，cron {text}，执行 `ls`")
-    assert not chinese.calls
-    assert "请改正后再说一次" in chinese.text
+    assert "cron_expr" not in chinese.calls[0][1]
+    assert "请在表单里选择或填写调度" in chinese.text
 
 
 @pytest.mark.parametrize("text", ["on 2026-11-29 14:00", "runs 1 2 3 4 5", "5 * 3", "`ls *`", "last 3 hours"])

@@ -10,6 +10,7 @@ from chatops_bot.llm.offline import report, run_findings
 from chatops_bot.llm.offline.arguments import mask
 from chatops_bot.llm.offline.content import rows_of
 from chatops_bot.llm.offline.conversation import Conversation
+from chatops_bot.llm.offline.creation import NewTask, said_with_form
 from chatops_bot.llm.offline.cues import Kind
 from chatops_bot.llm.offline.desk import Answer, Desk, Told
 from chatops_bot.llm.offline.lookup import (
@@ -72,15 +73,17 @@ def retry(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
 
 
 def create(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
+    """Propose the task; what the message leaves open, or says wrong, is asked for in a form."""
+    task = intent.new_task or NewTask()
     message = mask(conversation.text)
-    for text in (message.text, *(span.text for span in message.spans if span.kind == "quote")):
-        wrong = wrong_cron_in(text)
-        if wrong is not None:
-            raise Told(report.wrong_cron(*wrong, desk.language))
-    task = intent.new_task
-    if task is None or task.missing:
-        raise Told(report.missing_facts(task, desk.language) if task else "")
-    return desk.propose("", "create_task", **task.arguments)
+    texts = (message.text, *(span.text for span in message.spans if span.kind == "quote"))
+    wrong = next(filter(None, map(wrong_cron_in, texts)), None)
+    if wrong is None:
+        return desk.propose(said_with_form(task, desk.language), "create_task", **task.arguments)
+    known = {name: value for name, value in task.arguments.items() if name != "cron_expr"}
+    if known.get("payload") == wrong[0]:
+        del known["payload"]  # the only quotation of the message, which is the wrong expression
+    return desk.propose(report.wrong_cron(*wrong, desk.language), "create_task", **known)
 
 
 def _together(answers: Sequence[Answer]) -> Answer:
