@@ -143,7 +143,7 @@ async def test_a_quoted_name_is_never_taken_for_it(text: str):
 
 
 async def test_the_end_of_a_turn_is_no_decision():
-    history = [UserMessage("hi"), RecordMessage(fenced({"turn_ended": "stopped"}))]
+    history: list[Message] = [UserMessage("hi"), RecordMessage(fenced({"turn_ended": "stopped"}))]
     assert "No change has been decided" in (await play("did it work?", history=history)).text
 
 

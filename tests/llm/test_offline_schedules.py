@@ -250,7 +250,7 @@ def test_a_window_is_said_with_its_zone():
     window = Window(21, at(28, 14))
     assert window.label(Reader("en")) == "the time since 11-28 14:00 (UTC+08:00)"
     assert window.label(Reader("zh")) == "11-28 14:00（UTC+08:00）以来"
-    assert Window(3).label(Reader("zh")) == "最近 3 小时"
+    assert Window(3).label(Reader("zh")) == "最近 3 小时内"
 
 
 def test_rows_outside_a_window_do_not_count():

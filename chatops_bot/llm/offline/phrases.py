@@ -101,7 +101,7 @@ ADVICE: tuple[tuple[str, Phrase], ...] = (
         Phrase("这个后端没有此项数据。", "This back end does not have that data."),
     ),
     (
-        r"connect|unreachable|unavailable|timed? ?out|refused|gateway|\b50[234]\b|down|无法连接|超时",
+        r"connect|unreachable|unavailable|not available|does not answer|did not re|timed? ?out|refused|gateway|\b50[234]\b|down|无法连接|超时|没有应答|没有回复|没有返回|不可用",
         Phrase(
             "请确认调度器在运行且可访问，然后再问一次。",
             "Check that the scheduler is up and reachable, then ask again.",
@@ -172,7 +172,7 @@ NO_DECISION = Phrase(
     "No change has been decided in this conversation, so there is no outcome to report.",
 )
 UNDECIDED = Phrase(
-    "变更 {change} 还没有决定，什么都没有改变；请在卡片 {code} 上批准或拒绝。",
+    "变更 {change}还没有决定，什么都没有改变；请在卡片 {code} 上批准或拒绝。",
     "The change {change} is not decided yet, so nothing has changed. Approve or reject it on its card {code}.",
 )
 NO_REASON_KEPT = Phrase(

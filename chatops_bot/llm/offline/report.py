@@ -161,7 +161,7 @@ def decision(record: Record, reader: Reader) -> str:
     times = reader.times(record.at)
     what = change_label(record.tool, record.target, language)
     said = state.said_in(language) if state else code(record.state)
-    head = Phrase(f"变更 {what} {said}。", f"The change {what} {said}.").said_in(language)
+    head = Phrase(f"变更 {what}{said}。", f"The change {what} {said}.").said_in(language)
     is_foreign = language_of(record.outcome) != language
     outcome = (
         Phrase("结果（原文）：", "Outcome (as recorded): ") if is_foreign else Phrase("结果：", "Outcome: ")
