@@ -101,7 +101,7 @@ def mask(text: str) -> Masked:
 
 
 _RUN_ID = re.compile(
-    r"(?:\b(?:run|instance|execution)s?\s*(?:id\s*)?[:#]?\s*|(?:实例|运行记录|执行记录|运行|执行)\s*(?:id\s*)?[:#]?\s*|第\s*)(\d{1,18})(?!\s*(?:个|次(?!运行|执行)|条|小时|分钟|天|h\b|m\b|:|hours?|min))"
+    r"(?:\b(?:run|instance|execution)s?\s*(?:id\s*)?[:#]?\s*#?|(?:实例|运行记录|执行记录|运行|执行)\s*(?:id\s*)?[:#]?\s*#?|第\s*)(\d{1,18})(?!\s*(?:个|次(?!运行|执行)|条|小时|分钟|天|h\b|m\b|:|hours?|min))"
 )
 _TASK_ID = re.compile(
     r"(?:\b(?:task|job)s?\s*(?:id\s*)?[:#]?\s*|任务\s*(?:id\s*)?[:#]?\s*|#\s*)(\d{1,18})(?!\d|\s*(?:个|次|条|小时|分钟|天))|(\d{1,18})\s*号任务"
