@@ -21,7 +21,9 @@ from chatops_bot.llm.failover import FailoverModel
 from chatops_bot.llm.offline import OfflineModel
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
 from chatops_bot.platforms.slack.adapter import SlackPlatform
+from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.ports import LLM, Clock, Ids, Store
+from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
@@ -65,8 +67,10 @@ async def open_bot(
     ids: Ids,
     model: LLM | None = None,
     wrap_store: Callable[[Store], Store] = lambda store: store,
+    posts: Pace = POSTS,
 ) -> AsyncGenerator[Bot, None]:
-    """Start the bot, yield it, and bring it to rest. `model` and `wrap_store` are for tests that play a model or a crash.
+    """Start the bot, yield it, and bring it to rest. `model`, `wrap_store` and `posts` are for tests that play a model, a
+    crash, or a workspace without rate limits.
 
     Raises StoreError or PlatformError when it cannot start.
     """
@@ -79,7 +83,7 @@ async def open_bot(
         http = await stack.enter_async_context(httpx.AsyncClient(trust_env=False))
         model = model or _model(config, secrets, session)
         registry = Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
-        platform = _platform(config, secrets, session, clock, ids)
+        platform = _platform(config, secrets, session, clock, ids, posts)
         proposer = Proposer(store.proposals, clock, ids, config.proposal_lifetime)
         dispatcher = Dispatcher(
             registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock
@@ -131,7 +135,7 @@ async def open_bot(
 
 
 def _platform(
-    config: Config, secrets: Secrets, session: aiohttp.ClientSession, clock: Clock, ids: Ids
+    config: Config, secrets: Secrets, session: aiohttp.ClientSession, clock: Clock, ids: Ids, posts: Pace
 ) -> SlackPlatform:
     return SlackPlatform(
         session,
@@ -142,6 +146,7 @@ def _platform(
         base_url=str(config.slack.api_url),
         roles=config.people,
         default_role=Role(config.roles.default),
+        posts=posts,
         ping_interval=PING_SECONDS,
     )
 

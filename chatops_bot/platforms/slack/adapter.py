@@ -11,7 +11,7 @@ from chatops_bot.platforms.slack import limits
 from chatops_bot.platforms.slack.api import DEFAULT_BASE_URL, Identity, SlackApi
 from chatops_bot.platforms.slack.directory import SlackDirectory
 from chatops_bot.platforms.slack.inbound import OnEvent, SlackInbound
-from chatops_bot.platforms.slack.outbound import SlackWriter
+from chatops_bot.platforms.slack.outbound import POSTS, SlackWriter
 from chatops_bot.platforms.slack.socket import SlackSocket
 from chatops_bot.ports import Clock, Ids, Place, PlatformLimits
 from chatops_bot.rendering.pacing import Pace
@@ -35,6 +35,7 @@ class SlackPlatform:
         roles: Mapping[str, Role] | None = None,
         default_role: Role = Role.VIEWER,
         pace: Pace | None = None,
+        posts: Pace = POSTS,
         patience: float = 120.0,
         call_timeout: float = 30.0,
         ping_interval: float = 10.0,
@@ -42,7 +43,7 @@ class SlackPlatform:
     ) -> None:
         self._pace = pace or Pace()
         self._api = SlackApi(session, bot_token, base_url, timeout=call_timeout)
-        self._writer = SlackWriter(self._api, clock, ids, pace=self._pace, patience=patience)
+        self._writer = SlackWriter(self._api, clock, ids, pace=self._pace, posts=posts, patience=patience)
         self._socket = SlackSocket(
             session, app_token, base_url, clock, ping_interval=ping_interval, proxy=proxy
         )
