@@ -207,7 +207,7 @@ async def test_refusals_have_slacks_codes(api: AsyncWebClient, incidents: str, d
     assert (
         await refusal(api.reactions_add(channel=incidents, timestamp=root, name="no such")) == "invalid_name"
     )
-    assert await refusal(api.api_call("chat.startStream")) == "unknown_method"
+    assert await refusal(api.api_call("chat.sendTelegram")) == "unknown_method"
     assert (
         await refusal(AsyncWebClient(base_url=api.base_url, session=api.session).auth_test()) == "not_authed"
     )
@@ -463,6 +463,9 @@ NAMES = [
     "types",
     "message_ts",
     "markdown_text",
+    "chunks",
+    "recipient_team_id",
+    "recipient_user_id",
 ]
 
 

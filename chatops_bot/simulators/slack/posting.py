@@ -135,6 +135,28 @@ class Posting:
         self._push(self.audience(channel), "changed", stored, shown)
         return shown
 
+    async def grow(self, channel: Channel, ts: str, content: Content, *, final: bool) -> Json:
+        """Show what a stream has so far; only its end raises an event. Raises message_not_found when it was deleted."""
+
+        def work(connection: sqlite3.Connection) -> tuple[Stored, Json]:
+            message = messages.find_visible(connection, channel.id, ts)
+            if message is None or message.body.get("subtype") == "tombstone":
+                raise SlackError("message_not_found")
+            now = time.time()
+            previous = messages.as_slack(connection, message)
+            body = {**message.body, **content.extra, "text": content.text}
+            body["blocks"] = with_block_ids(content.blocks or [])
+            changed = messages.replace_body(connection, message, body, now)
+            messages.trim_versions(connection, changed, self._settings)
+            shown = messages.as_slack(connection, changed)
+            if final:
+                self._record_change(connection, channel, "message_changed", previous, {"message": shown})
+            return changed, shown
+
+        stored, shown = await self._database.run(work)
+        self._push(self.audience(channel), "changed", stored, shown)
+        return shown
+
     async def replace(self, channel: Channel, ts: str, content: Content) -> bool:
         """Replace a message, ephemeral or not, whole (a response URL does this); False when it is gone."""
 
