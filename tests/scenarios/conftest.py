@@ -24,6 +24,7 @@ from chatops_bot.app.config import (
     RolesConfig,
     SchedulerConfig,
     Secrets,
+    ShutdownConfig,
     SlackConfig,
     WebConfig,
 )
@@ -87,6 +88,7 @@ class World:
             roles=RolesConfig(people=people),
             alerts=AlertsConfig(channel=self.incidents),
             web=WebConfig(port=0),
+            shutdown=ShutdownConfig(drain_seconds=0),
         ).model_copy(update=changes)
 
     def secrets(self) -> Secrets:
