@@ -103,7 +103,7 @@ class SlackWriter:
         self._pace = pace or Pace()
         self._allowance = Allowance(self._pace)
         self._posts = posts
-        self._channels: dict[str, Allowance] = {}
+        self._channels: dict[str, tuple[Allowance, Allowance]] = {}
         self._patience = patience
         self._messages: OrderedDict[MessageRef, _Message] = OrderedDict()
         self._held_until = 0.0
@@ -142,7 +142,7 @@ class SlackWriter:
                 raise
             return MessageRef(answer["channel"], answer["ts"])
 
-        await self._turn_in(place.channel)
+        await self._turn_in(place)
         ref = await self._persist(once)
         self._remember(_Message(ref, place, self._clock.monotonic(), out_id))
         return ref
@@ -230,15 +230,21 @@ class SlackWriter:
             else:
                 return
 
-    async def _turn_in(self, channel: str) -> None:
-        """Wait for this channel's next slot for a post, first come, first served."""
-        now = self._clock.monotonic()
-        slot, allowance = self._channels.pop(channel, Allowance(self._posts)).reserve(now)
+    async def _turn_in(self, place: Place) -> None:
+        """Wait for the channel's next slot for a post, first come, first served.
+
+        Posts in threads answer somebody who waits: they queue among themselves, and alerts give way to them.
+        """
+        now, fresh = self._clock.monotonic(), Allowance(self._posts)
+        in_all, in_threads = self._channels.pop(place.channel, (fresh, fresh))
+        if place.thread:
+            slot, in_threads = in_threads.reserve(now)
+            in_all = in_all.charge(slot)
+        else:
+            slot, in_all = in_all.reserve(now)
         # A channel whose allowance is full again is as one that was never written in.
-        self._channels = {
-            **{each: kept for each, kept in self._channels.items() if kept.full_at > now},
-            channel: allowance,
-        }
+        self._channels = {each: kept for each, kept in self._channels.items() if kept[0].full_at > now}
+        self._channels[place.channel] = (in_all, in_threads)
         if slot > now:
             await asyncio.sleep(slot - now)
 

@@ -76,6 +76,18 @@ async def test_many_posts_to_a_channel_keep_their_order_and_its_pace(slack, api)
     await writer.aclose()
 
 
+async def test_an_answer_in_a_thread_does_not_queue_behind_alerts(slack, api):
+    posts = Pace(spacing=0.1, burst=2)
+    writer = SlackWriter(api, RealClock(), CountedIds(), pace=QUICK, posts=posts)
+    alerts = [asyncio.create_task(writer.post(Place("C1", None), view(str(n)))) for n in range(12)]
+    await slack.calls.until(lambda calls: len(calls) >= 3)
+    await writer.post(THREAD, view("the answer"))
+    assert not alerts[-1].done()
+    await asyncio.gather(*alerts)
+    assert "the answer" in [text for _, text in slack.shown[:6]]
+    await writer.aclose()
+
+
 @pytest.mark.case("slack-58")
 async def test_every_post_and_whisper_names_its_thread(slack, writer):
     await writer.post(THREAD, view("hello"))
