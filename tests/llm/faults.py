@@ -96,7 +96,8 @@ class Case:
 
 def made(number: int) -> Case:
     rng = random.Random(number)
-    kind, at_round = KINDS[number % len(KINDS)], int(rng.random() < 0.4)
+    turn, kind = number // len(KINDS), KINDS[number % len(KINDS)]
+    at_round = 0 if kind == "finish" else int(rng.random() < 0.4)
     said = (words(0, rng.randrange(4, 20)), words(5000, rng.randrange(4, 20)))
     calls = [
         ("look", json.dumps({"name": name}, ensure_ascii=False)) for name in NAMES[: rng.choice((1, 2, 3, 3))]
@@ -110,7 +111,7 @@ def made(number: int) -> Case:
         once = _refusal(rng) if kind == "status_once" else Answer(torn=True)
     elif kind != "none":
         answers[at_round] = _faulty(
-            rng, kind, rounds[at_round], said[at_round], calls if at_round == 0 else []
+            rng, kind, turn, rounds[at_round], said[at_round], calls if at_round == 0 else []
         )
     texts = ("".join(said[0]), "".join(said[1]))
     return Case(number, kind, at_round, texts, tuple(calls), (answers[0], answers[1]), once)
@@ -123,7 +124,12 @@ def _refusal(rng: random.Random) -> Answer:
 
 
 def _faulty(
-    rng: random.Random, kind: str, whole: list[bytes], said: list[str], calls: list[tuple[str, str]]
+    rng: random.Random,
+    kind: str,
+    turn: int,
+    whole: list[bytes],
+    said: list[str],
+    calls: list[tuple[str, str]],
 ) -> Answer:
     stream = b"".join(whole)
     cut = stream[: rng.randrange(len(stream))]
@@ -149,7 +155,7 @@ def _faulty(
             error = event({"error": {"message": "boom", "code": rng.choice((429, 500, "overloaded_error"))}})
             return Answer([*whole[:inside], error, *whole[inside:]])
         case "finish":
-            return Answer(events(said, calls, rng.choice(WRONG_FINISHES)))
+            return Answer(events(said, calls, WRONG_FINISHES[turn % len(WRONG_FINISHES)]))
         case "no_finish":
             return Answer(whole[:-3] + ([DONE] if rng.random() < 0.5 else []))
         case "said_again":
