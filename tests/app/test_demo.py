@@ -187,8 +187,7 @@ async def test_a_second_signal_cuts_at_once_and_what_waited_is_answered_at_the_n
         await asyncio.to_thread(first.wait_ready)
         ts = await asyncio.to_thread(first.says, "oscar", "What failed?")
         await asyncio.wait_for(server.asked.wait(), DEADLINE)
-        waiting = {"channel": first.incidents, "thread_ts": ts, "text": "Which tasks are there?"}
-        await asyncio.to_thread(lambda: first.client("ana").chat_postMessage(**waiting))
+        await asyncio.to_thread(first.says, "ana", "Which tasks are there?", ts)
         await asyncio.to_thread(
             wait_until,
             lambda: True if "Waiting" in everything(first.replies(ts)[-1]) else None,
