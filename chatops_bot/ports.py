@@ -198,6 +198,9 @@ class Proposals(Protocol):
     async def by_code(self, session: SessionKey, code: str) -> Proposal | None:
         """The session's proposal with this code, whatever its state."""
 
+    async def with_code(self, code: str) -> list[Proposal]:
+        """The proposals of all sessions with this code, whatever their state, oldest first."""
+
     async def move(
         self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
     ) -> Proposal | None:

@@ -162,6 +162,7 @@ class Demo:
                 },
             },
             "roles": {"people": {person["id"]: person["role"] for person in workspace["people"].values()}},
+            "local": {"role": "admin"},
             "alerts": {"channel": workspace["channels"]["incidents"]},
             "web": {"port": bot_port},
             "shutdown": {"drain_seconds": DRAIN_SECONDS},
@@ -170,13 +171,16 @@ class Demo:
         config_path.write_text(
             "# Written by `chatops-bot demo` at each start.\n" + yaml.safe_dump(config, sort_keys=False)
         )
-        env = {
+        secrets_of_demo = {
             "SLACK_BOT_TOKEN": workspace["bot_token"],
             "SLACK_APP_TOKEN": workspace["app_token"],
             "SCHEDULER_WEBHOOK_TOKEN": webhook_token,
             **passwords,
-            **{name: os.environ[name] for name in _MODEL_VARIABLES if name in os.environ},
         }
+        env_path = folder / "chatops-bot.env"  # for `chatops-bot doctor --data`
+        env_path.touch(mode=0o600)
+        env_path.write_text("".join(f"{name}={value}\n" for name, value in secrets_of_demo.items()))
+        env = secrets_of_demo | {name: os.environ[name] for name in _MODEL_VARIABLES if name in os.environ}
         arguments = ["chatops_bot", "run", "--config", str(config_path), "--ready-json", "--exit-with-parent"]
         return Child("bot", arguments, _plain_env() | env, lock, stop_seconds=END_SECONDS + 1)
 

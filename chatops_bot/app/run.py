@@ -19,7 +19,7 @@ async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
     """Run until told to stop. Raises ChatopsError with one sentence when the bot cannot start."""
     config = load_config(config_path)
     secrets = load_secrets(config, os.environ)
-    set_up_logs(Redactor(secrets.values()))
+    set_up_logs(Redactor(secrets.values()), config.logging.format, config.logging.level)
     stop = stop_wishes(with_parent=with_parent)
     async with AsyncExitStack() as stack:
         opening = asyncio.ensure_future(

@@ -12,7 +12,7 @@ from chatops_bot.context.fence import fence
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import TurnOutcome
-from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.tool import ARGUMENT_CHARS, ToolCall
 from chatops_bot.domain.transcript import (
     EarlierRead,
     Entry,
@@ -25,6 +25,9 @@ from chatops_bot.domain.transcript import (
 
 HISTORY_CHARS = 96 * 1024
 """Size of the newest part of the transcript that is sent, in characters (the first seed system keeps 96 KiB)."""
+
+UNREADABLE_CHARS = 2_000
+"""How much of arguments that could not be used is repeated to the model: enough to see what was wrong."""
 
 _NO_RESULT = canonical_json({"error": "interrupted: no result of this call was stored"})
 _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTED, TurnOutcome.CAPPED}
@@ -50,9 +53,7 @@ def project(
                 starts.append(len(messages))
                 messages.append(UserMessage(entry.text, entry.author_id))
             case ModelSaid() if entry.calls:
-                messages.append(
-                    AssistantMessage(entry.text, entry.reasoning, tuple(map(_replayable, entry.calls)))
-                )
+                messages.append(assistant_message(entry))
                 messages += (
                     answer_to(c, results.get((entry.turn_id, c.id)), nonce=nonce) for c in entry.calls
                 )
@@ -72,7 +73,7 @@ def project(
 
 def assistant_message(entry: ModelSaid) -> AssistantMessage:
     """What the model said, as it is sent back: reasoning unchanged, arguments always a JSON object."""
-    return AssistantMessage(entry.text, entry.reasoning, tuple(map(_replayable, entry.calls)))
+    return AssistantMessage(entry.text, entry.reasoning, tuple(map(_replayable, entry.calls)), entry.model)
 
 
 def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
@@ -93,17 +94,29 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
 def _replayable(call: ToolCall) -> ToolCall:
-    """The call as any provider takes it back, whatever the model had sent: a legal name, and arguments that are a JSON object."""
+    """The call as any provider takes it back, whatever the model had sent: a legal name, and arguments that are a JSON object.
+
+    This is the one place that sees to it. Arguments that were an object stay as they were, to the byte.
+    """
     name = call.name if _NAME.fullmatch(call.name) else "unreadable_name"
-    if not call.arguments.strip():
-        return ToolCall(call.id, name, "{}")
+    return ToolCall(call.id, name, _object_text(call.arguments), call.opaque)
+
+
+def _object_text(arguments: str) -> str:
+    if arguments.strip() in ("", "null"):
+        return "{}"
     try:
-        arguments = json.loads(call.arguments)
+        valid = isinstance(json.loads(arguments, parse_constant=_no_json), dict)
     except (ValueError, RecursionError):
-        arguments = None
-    if isinstance(arguments, dict):
-        return ToolCall(call.id, name, call.arguments)
-    return ToolCall(call.id, name, canonical_json({"not_valid_json": call.arguments}))
+        valid = False
+    if valid and len(arguments) <= ARGUMENT_CHARS:
+        return arguments
+    return canonical_json({"too_long" if valid else "not_valid_json": arguments[:UNREADABLE_CHARS]})
+
+
+def _no_json(constant: str) -> None:
+    """Python reads NaN and Infinity; JSON has neither, and providers say so."""
+    raise ValueError(constant)
 
 
 def _earlier(entry: EarlierRead) -> str:
@@ -145,5 +158,7 @@ def _newest(messages: list[Message], starts: list[int], limit: int) -> list[Mess
 
 
 def _size(message: Message) -> int:
-    calls = message.calls if isinstance(message, AssistantMessage) else ()
-    return len(message.text) + sum(len(call.arguments) for call in calls)
+    if not isinstance(message, AssistantMessage):
+        return len(message.text)
+    carried = len(message.reasoning.text) + len(message.reasoning.opaque)
+    return len(message.text) + carried + sum(len(call.arguments) + len(call.opaque) for call in message.calls)

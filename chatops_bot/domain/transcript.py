@@ -4,10 +4,11 @@ Entries are appended as they happen, so a turn that fails, is stopped or dies ke
 message may therefore stand without the results of its calls; the projection in `context.history` answers those itself.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from chatops_bot.domain.model import Reasoning, Usage
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.tool import ToolCall, ToolStatus
@@ -43,13 +44,15 @@ class EarlierRead:
 
 @dataclass(frozen=True, slots=True)
 class ModelSaid:
-    """One model message: its text, its reasoning (kept and sent back unchanged, never shown) and its calls."""
+    """One model message: its text, its reasoning (never shown) and its calls, the model that said it and what it cost."""
 
     turn_id: str
     at: datetime
     text: str
-    reasoning: str
+    reasoning: Reasoning
     calls: tuple[ToolCall, ...]
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
     kind: Literal["model"] = "model"
 
 

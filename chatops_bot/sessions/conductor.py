@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from chatops_bot.agent.loop import Loop, Turn
@@ -25,6 +25,7 @@ from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput, stored_input
 from chatops_bot.sessions.memory import ThreadMemory
 from chatops_bot.sessions.recovery import cut_short
@@ -38,6 +39,10 @@ _INSIDE = Phrase(
     "机器人内部出错，本轮已结束；详情见日志。",
     "Something inside the bot failed and ended this turn; its log has the details.",
 )
+
+
+def _tells_nobody(session: SessionKey, outcome: TurnOutcome) -> None:
+    pass
 
 
 @dataclass(slots=True)
@@ -63,7 +68,9 @@ class Conductor:
         redactor: Redactor,
         clock: Clock,
         ids: Ids,
+        on_rest: Callable[[SessionKey, TurnOutcome], None] = _tells_nobody,
     ) -> None:
+        """`on_rest` is told of each turn that came to rest, after its last message."""
         self._platform = platform
         self._store = store
         self._loop = loop
@@ -76,6 +83,7 @@ class Conductor:
         self._ids = ids
         self._memory = ThreadMemory(platform, redactor, clock)
         self._answers: dict[str, AnswerMessage] = {}
+        self._on_rest = on_rest
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopped: dict[str, Person] = {}
 
@@ -101,6 +109,11 @@ class Conductor:
 
         Cancelled once, it still stores and shows that it was interrupted; cancelled twice, it lets go of everything.
         """
+        with bound(session=turn_input.session, turn=turn_input.turn_id):
+            _log.info("a turn begins")
+            await self._conduct_bound(turn_input)
+
+    async def _conduct_bound(self, turn_input: TurnInput) -> None:
         turn_id = turn_input.turn_id
         answer = self._answer(turn_input)
         work = asyncio.create_task(self._conduct(turn_id, turn_input, answer), name=turn_id)
@@ -138,21 +151,24 @@ class Conductor:
         await answer.rest()
         await self._finish(turn_input.turn_id, answer, TurnOutcome.STOPPED)
         self._answers.pop(turn_input.turn_id, None)
+        self._on_rest(turn_input.session, TurnOutcome.STOPPED)
 
     async def hand_over(self, turn_input: TurnInput) -> None:
         """Say in the message of a turn that waits, if it has one, that the next process starts it."""
         answer = self._answers.pop(turn_input.turn_id, None)
         if answer is not None:
-            await self._leave(turn_input.turn_id, answer)
+            await self._leave(turn_input, answer)
 
-    async def _leave(self, turn_id: str, answer: AnswerMessage) -> None:
+    async def _leave(self, turn_input: TurnInput, answer: AnswerMessage) -> None:
         """Leave a turn that has not started to the next process."""
         answer.view.hand_over()
         await answer.rest()
         try:
             await answer.finish()
         except PlatformError as error:
+            turn_id = turn_input.turn_id
             _log.warning("turn %s: that it starts after the restart could not be shown: %s", turn_id, error)
+        self._on_rest(turn_input.session, TurnOutcome.INTERRUPTED)
 
     def _answer(self, turn_input: TurnInput) -> AnswerMessage:
         turn_id = turn_input.turn_id
@@ -179,7 +195,7 @@ class Conductor:
         except asyncio.CancelledError:
             stopped_by = self._stopped.get(turn_id)
             if stopped_by is None and not progress.started:
-                await self._leave(turn_id, answer)
+                await self._leave(turn_input, answer)
                 return
             if stopped_by is not None:
                 answer.show(Noted(notices.STOPPED_BY.filled(name=inline(stopped_by.name, NAME_CHARS))))
@@ -197,7 +213,10 @@ class Conductor:
             answer.show(Noted(_INSIDE))
             answer.show(Rested(progress.outcome, progress.body))
         self._running.pop(turn_id, None)  # from here on a Stop would only keep the end from being stored
-        await self._rest(turn_id, turn_input, answer, progress)
+        try:
+            await self._rest(turn_id, turn_input, answer, progress)
+        finally:
+            self._on_rest(turn_input.session, progress.outcome)
 
     def _view(self, turn_id: str, language: Language) -> TurnView:
         return TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)
@@ -268,6 +287,7 @@ class Conductor:
         left = await cut_short(self._store, turn_input.session, turn_id, progress.outcome, self._clock)
         rested = TurnRested(turn_id, self._clock.now(), progress.outcome, body)
         await self._store.transcripts.append(turn_input.session, [*left, rested])
+        _log.info("the turn rests: %s", progress.outcome)
         await self._finish(turn_id, answer, progress.outcome)
 
     async def _finish(self, turn_id: str, answer: AnswerMessage, outcome: TurnOutcome) -> None:

@@ -16,6 +16,7 @@ from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.commands import DecideByCode, StopWord, parse_command
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
 from chatops_bot.sessions.stopping import Stopping
 
@@ -64,11 +65,12 @@ class Router:
 
     async def handle(self, event: InboundEvent) -> None:
         """Take one event. Returns when it is decided; a turn that it starts runs on."""
-        match event:
-            case MessageReceived():
-                await self._message(event)
-            case ControlUsed():
-                await self._control(event)
+        with bound(session=event.session):
+            match event:
+                case MessageReceived():
+                    await self._message(event)
+                case ControlUsed():
+                    await self._control(event)
 
     def resume(self, turns: Sequence[TurnInput]) -> None:
         """Start turns that the last process had accepted and never started."""

@@ -2,8 +2,9 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,11 @@ class SqliteStore:
             )
         )
         return cls(file, clock)
+
+    async def check(self) -> None:
+        """Commit a write that changes nothing. Raises StoreError when the file takes no writes."""
+        version = len(MIGRATIONS)
+        await self._file.write(lambda db: db.execute(f"PRAGMA user_version = {version}"))
 
     async def aclose(self) -> None:
         await self._file.aclose()
@@ -184,6 +190,9 @@ class SqliteProposals:
         found = await self._select("WHERE session = ? AND code = ?", str(session), code)
         return found[-1] if found else None
 
+    async def with_code(self, code: str) -> list[Proposal]:
+        return await self._select("WHERE code = ?", code)
+
     async def move(
         self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
     ) -> Proposal | None:
@@ -241,6 +250,7 @@ class SqliteProposals:
 
 
 _AUDIT_COLUMNS = tuple(field.name for field in fields(AuditRecord))
+_AUDIT_VALUES = attrgetter(*_AUDIT_COLUMNS)
 
 
 class SqliteAudit:
@@ -248,11 +258,11 @@ class SqliteAudit:
         self._file = file
 
     async def record(self, record: AuditRecord) -> None:
-        values = asdict(record) | {"at": record.at.isoformat()}
+        at, *rest = _AUDIT_VALUES(record)
         await self._file.write(
             lambda db: db.execute(
                 f"INSERT INTO audit ({', '.join(_AUDIT_COLUMNS)}) VALUES ({', '.join('?' for _ in _AUDIT_COLUMNS)})",  # noqa: S608  # our own column names
-                [values[column] for column in _AUDIT_COLUMNS],
+                [at.isoformat(), *rest],
             )
         )
 

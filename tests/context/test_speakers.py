@@ -12,12 +12,12 @@ from chatops_bot.app.clock import CountingIds, RandomIds
 from chatops_bot.context.fence import fence, unfence
 from chatops_bot.context.history import project, unanswered
 from chatops_bot.context.speakers import MAX_PEOPLE, attributed, people_of
-from chatops_bot.domain.model import ModelRequest, RecordMessage, UserMessage
+from chatops_bot.domain.model import ModelRequest, Reasoning, RecordMessage, UserMessage
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import EarlierRead, Entry, ModelSaid, ToolReturned, UserSaid
-from chatops_bot.llm.openai_wire import encode
+from chatops_bot.llm.openai_request import encode
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 ANA = Person("U0ANA", "Ana", Role.APPROVER)
@@ -115,16 +115,16 @@ def test_earlier_messages_stay_in_front_when_the_conversation_outgrows_its_size(
 def test_each_call_without_a_result_is_found():
     made = tuple(ToolCall(f"c{number}", "query_tasks", "{}") for number in range(3))
     entries: list[Entry] = [
-        ModelSaid("t1", AT, "", "", made),
+        ModelSaid("t1", AT, "", Reasoning(), made),
         ToolReturned("t1", AT, "c1", "query_tasks", "ok", "{}"),
-        ModelSaid("t2", AT, "", "", (ToolCall("d", "query_tasks", "{}"),)),
+        ModelSaid("t2", AT, "", Reasoning(), (ToolCall("d", "query_tasks", "{}"),)),
     ]
     assert [call.id for call in unanswered(entries, "t1")] == ["c0", "c2"]
 
 
 def test_what_the_model_was_told_before_stays_the_same_bytes():
     """A provider caches the prefix: a later turn adds to the end and changes nothing in front."""
-    entries: list[Entry] = [said("U0EVE", "Eve", "one"), ModelSaid("t1", AT, "first answer", "", ())]
-    grown = [*entries, said("U0ANA", "Ana", "two", "t2"), ModelSaid("t2", AT, "second", "", ())]
+    entries: list[Entry] = [said("U0EVE", "Eve", "one"), ModelSaid("t1", AT, "first answer", Reasoning(), ())]
+    grown = [*entries, said("U0ANA", "Ana", "two", "t2"), ModelSaid("t2", AT, "second", Reasoning(), ())]
     shorter, longer = sent_messages(entries), sent_messages(grown)
     assert longer[: len(shorter)] == shorter

@@ -9,7 +9,7 @@ from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.view import View
 from chatops_bot.platforms.slack import limits
-from chatops_bot.platforms.slack.api import DEFAULT_BASE_URL, Identity, SlackApi
+from chatops_bot.platforms.slack.api import DEFAULT_BASE_URL, Identity, OnCall, SlackApi
 from chatops_bot.platforms.slack.directory import SlackDirectory
 from chatops_bot.platforms.slack.inbound import OnEvent, SlackInbound
 from chatops_bot.platforms.slack.outbound import SlackWriter
@@ -41,9 +41,10 @@ class SlackPlatform:
         call_timeout: float = 30.0,
         ping_interval: float = 10.0,
         proxy: str | None = None,
+        on_call: OnCall | None = None,
     ) -> None:
         self._pace = pace or Pace()
-        self._api = SlackApi(session, bot_token, base_url, timeout=call_timeout)
+        self._api = SlackApi(session, bot_token, base_url, timeout=call_timeout, on_call=on_call)
         self._writer = SlackWriter(self._api, clock, ids, pace=self._pace, patience=patience)
         self._socket = SlackSocket(
             session, app_token, base_url, clock, ping_interval=ping_interval, proxy=proxy
@@ -77,9 +78,9 @@ class SlackPlatform:
         await self._writer.aclose()
 
     @property
-    def connected(self) -> bool:
-        """Whether events reach us: for health checks."""
-        return self._socket.connected
+    def deaf_because(self) -> str:
+        """Why no event reaches us, in one sentence; empty while they do."""
+        return self._socket.deaf_because
 
     async def identity(self) -> Identity:
         """The bot's workspace and ids."""

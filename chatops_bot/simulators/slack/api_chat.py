@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 
 async def post_message(api: Api, caller: Caller, args: Arguments) -> Json:
-    channel = api.channel(args, caller.user_id)
+    channel = api.channel(args, caller, use="write")
     content = read_content(args)
     thread_ts = args.optional_text("thread_ts")
     if thread_ts is not None and args.flag("reply_broadcast"):
@@ -23,7 +23,7 @@ async def post_message(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def post_ephemeral(api: Api, caller: Caller, args: Arguments) -> Json:
-    channel = api.channel(args, caller.user_id)
+    channel = api.channel(args, caller, use="write")
     content = read_content(args)
     person = api.identity.person_by_id(args.text("user"))
     if person is None or not api.identity.sees(person.id, channel):
@@ -36,7 +36,7 @@ async def post_ephemeral(api: Api, caller: Caller, args: Arguments) -> Json:
 
 async def update(api: Api, caller: Caller, args: Arguments) -> Json:
     """Without `blocks` the blocks stay; `blocks: []` removes them; `text` has a limit in bytes."""
-    channel = api.channel(args, caller.user_id)
+    channel = api.channel(args, caller, use="write")
     content = read_content(args)
     if len(args.text("text").encode()) > UPDATE_TEXT_BYTES:
         raise SlackError("msg_too_long")
@@ -46,13 +46,13 @@ async def update(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def delete(api: Api, caller: Caller, args: Arguments) -> Json:
-    channel, ts = api.channel(args, caller.user_id), args.text("ts")
+    channel, ts = api.channel(args, caller, use="write"), args.text("ts")
     await api.posting.delete(channel, ts, caller.user_id)
     return {"channel": channel.id, "ts": ts}
 
 
 async def get_permalink(api: Api, caller: Caller, args: Arguments) -> Json:
-    channel, ts = api.channel(args, caller.user_id), args.text("message_ts")
+    channel, ts = api.channel(args, caller), args.text("message_ts")
     message = await api.database.run(lambda connection: messages.find_visible(connection, channel.id, ts))
     if message is None:
         raise SlackError("message_not_found")
@@ -71,7 +71,7 @@ async def remove_reaction(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def _react(api: Api, caller: Caller, args: Arguments, *, add: bool) -> Json:
-    channel, name = api.channel(args, caller.user_id), args.text("name").strip(":")
+    channel, name = api.channel(args, caller, use="write"), args.text("name").strip(":")
     if not (name.isascii() and name.replace("_", "").replace("-", "").replace("+", "").isalnum()):
         raise SlackError("invalid_name")
     await api.posting.react(caller.user_id, channel, args.text("timestamp"), name, add=add)

@@ -67,6 +67,7 @@ class _Read(Body):
     person: str
     channel: str
     ts: str = Field(pattern=r"^[0-9]{1,12}\.[0-9]{6}$")
+    thread_ts: str | None = Field(default=None, pattern=r"^[0-9]{1,12}\.[0-9]{6}$")
 
 
 class Driving:
@@ -145,13 +146,13 @@ class Driving:
             raise DrivingError(
                 error.code, f"There is no thread {body.thread_ts} in {channel.name}."
             ) from error
-        await self._mark_read(person, channel, stored.ts)
+        await self._mark_read(person, channel, stored.ts, body.thread_ts)
         return web.json_response({"ok": True, "ts": stored.ts})
 
     async def read(self, request: web.Request) -> web.StreamResponse:
         body = await read_body(request, _Read)
         person = self._person(body.person)
-        await self._mark_read(person, self._channel(person, body.channel), body.ts)
+        await self._mark_read(person, self._channel(person, body.channel), body.ts, body.thread_ts)
         return web.json_response({"ok": True})
 
     async def state(self, request: web.Request) -> web.StreamResponse:
@@ -164,6 +165,7 @@ class Driving:
                 for channel in mine
             ]
         )
+        threads = await self._database.run(lambda connection: self._unread_threads(connection, me, mine))
         users = {
             p.id: {"name": p.name, "is_bot": False, "key": p.key, "color": p.color} for p in identity.people
         }
@@ -192,6 +194,7 @@ class Driving:
                 "people": people,
                 "users": users,
                 "channels": channels,
+                "threads": threads,
                 "bot_user_id": identity.bot_user_id,
                 "bot_online": self._socket_mode.online,
                 "statuses": [status for status in self._posting.statuses() if status["channel"] in ours],
@@ -252,9 +255,22 @@ class Driving:
             raise DrivingError("websocket_needed", "/sim/live is a WebSocket.")
         return await self._pages.serve(request, person)
 
-    async def _mark_read(self, person: Person, channel: Channel, ts: str) -> None:
-        await self._database.run(lambda connection: messages.mark_read(connection, channel.id, person.id, ts))
-        self._pages.push([person], {"type": "read", "channel": channel.id, "ts": ts})
+    async def _mark_read(self, person: Person, channel: Channel, ts: str, thread_ts: str | None) -> None:
+        await self._database.run(
+            lambda connection: messages.mark_read(connection, channel.id, person.id, ts, thread_ts)
+        )
+        where = {"channel": channel.id, "ts": ts} | ({"thread_ts": thread_ts} if thread_ts else {})
+        self._pages.push([person], {"type": "read", **where})
+
+    def _unread_threads(self, connection: sqlite3.Connection, me: Person, mine: list[Channel]) -> list[Json]:
+        """The unread threads of a person, each with `html` beside its root's text."""
+        found = [
+            {"channel": channel.id, **thread}
+            for channel in mine
+            for thread in messages.unread_threads(connection, channel.id, me.id)
+        ]
+        found.sort(key=lambda thread: str(thread["latest_reply"]), reverse=True)
+        return [page_view.page_message(thread, self._identity.names()) for thread in found]
 
     def _page_message(self, connection: sqlite3.Connection, message: Stored) -> Json:
         shown = messages.as_slack(connection, message)

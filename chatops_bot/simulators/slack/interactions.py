@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatops_bot.simulators.slack import forms, messages
+from chatops_bot.simulators.slack.clock import Clock
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.errors import AppNotResponding, DrivingError, SlackError
 from chatops_bot.simulators.slack.identity import Channel, Identity, Person
@@ -52,6 +53,7 @@ class Interactions:
         socket_mode: SocketMode,
         views: Views,
         settings: Settings,
+        clock: Clock,
         base_url: str,
     ) -> None:
         self._identity = identity
@@ -59,6 +61,7 @@ class Interactions:
         self._socket_mode = socket_mode
         self._views = views
         self._settings = settings
+        self._clock = clock
         self._base_url = base_url
         # What each person has chosen on each surface and not sent; the real client keeps this too.
         self._chosen: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
@@ -234,7 +237,7 @@ class Interactions:
         }
 
     async def _response_url(self, person: Person, message: Stored) -> str:
-        token, settings, now = secrets.token_urlsafe(24), self._settings, time.time()
+        token, settings, now = secrets.token_urlsafe(24), self._settings, self._clock.time()
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(

@@ -19,6 +19,7 @@ from chatops_bot.simulators.slack.errors import SlackError
 from chatops_bot.simulators.slack.identity import Channel, Identity, Person, random_id
 from chatops_bot.simulators.slack.live import Live
 from chatops_bot.simulators.slack.messages import Stored
+from chatops_bot.simulators.slack.rooms import Rooms
 from chatops_bot.simulators.slack.settings import Settings
 from chatops_bot.simulators.slack.socket_mode import SocketMode, record_event
 
@@ -61,9 +62,11 @@ class Posting:
         socket_mode: SocketMode,
         settings: Settings,
         apps: Apps,
+        rooms: Rooms,
     ) -> None:
         self._identity = identity
         self._apps = apps
+        self._rooms = rooms
         self._database = database
         self._live = live
         self._socket_mode = socket_mode
@@ -79,7 +82,9 @@ class Posting:
         thread_ts: str | None = None,
         ephemeral_to: str | None = None,
     ) -> tuple[Stored, Json]:
-        """Store a message; returns it with its Slack form. Raises invalid_thread_ts or thread_not_found."""
+        """Store a message; returns it with its Slack form. Raises is_archived, invalid_thread_ts or thread_not_found."""
+        if self._rooms.of(channel).archived:
+            raise SlackError("is_archived")
         now = time.time()
 
         def work(connection: sqlite3.Connection) -> tuple[Stored, Json, Json | None]:
@@ -88,6 +93,7 @@ class Posting:
             ts = messages.next_ts(connection, now)
             stored = Stored(channel.id, ts, thread_ts, author, ephemeral_to, body)
             messages.insert(connection, stored, now)
+            messages.trim_versions(connection, stored, self._settings)
             shown = messages.as_slack(connection, stored)
             if ephemeral_to is None:
                 self._record_message(connection, channel, shown)
@@ -270,12 +276,15 @@ class Posting:
         if message.ephemeral_to is None:
             body["edited"] = {"user": message.author, "ts": messages.next_ts(connection, now)}
         changed = messages.replace_body(connection, message, body, now)
+        messages.trim_versions(connection, changed, self._settings)
         shown = messages.as_slack(connection, changed)
         if message.ephemeral_to is None:
             self._record_change(connection, channel, "message_changed", previous, {"message": shown})
         return changed, shown
 
     def _record_message(self, connection: sqlite3.Connection, channel: Channel, shown: Json) -> None:
+        if not self._rooms.of(channel).bot_is_member:
+            return
         event = {key: value for key, value in shown.items() if key != "metadata"}
         event |= {"channel": channel.id, "event_ts": shown["ts"]}
         record_event(connection, self._envelope({**event, "channel_type": channel.kind}))
@@ -287,6 +296,8 @@ class Posting:
     def _record_change(
         self, connection: sqlite3.Connection, channel: Channel, subtype: str, previous: Json, extra: Json
     ) -> None:
+        if not self._rooms.of(channel).bot_is_member:
+            return
         ts = messages.next_ts(connection, time.time())
         event = {"type": "message", "subtype": subtype, "hidden": True, "channel": channel.id, "ts": ts}
         event |= {"event_ts": ts, "channel_type": channel.kind, "previous_message": previous, **extra}

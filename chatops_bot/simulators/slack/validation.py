@@ -71,10 +71,10 @@ def check_view(view: Any) -> Json:
 
 
 def _text_length(node: Any) -> int:
-    """Characters of every `text` that people read in here; the depth of a body is bounded where it is parsed."""
+    """Characters of every `text` in here, those of controls aside; the depth of a body is bounded where it is parsed."""
     if isinstance(node, list):
         return sum(_text_length(item) for item in node)
-    if not isinstance(node, dict):
+    if not isinstance(node, dict) or "action_id" in node:
         return 0
     return sum(
         len(value) if key == "text" and isinstance(value, str) else _text_length(value)
