@@ -13,6 +13,7 @@ from chatops_bot.app.clock import ManualClock
 from chatops_bot.context.history import unanswered
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.model import Reasoning
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.session import MessageRef, RunningTurn, TurnOutcome
 from chatops_bot.domain.thread import ThreadExcerpt
@@ -259,7 +260,7 @@ async def test_recovery_closes_a_question_that_is_too_old_to_start(stage: Stage,
 async def test_recovery_answers_the_calls_of_a_turn_that_died(stage: Stage, clock: ManualClock):
     stage.wall.replies.set()
     call = ToolCall("c1", "look", "{}")
-    await stage.store.transcripts.append(SESSION, [ModelSaid(TURN, clock.now(), "", "", (call,))])
+    await stage.store.transcripts.append(SESSION, [ModelSaid(TURN, clock.now(), "", Reasoning(), (call,))])
     await recover_turns(stage.store, stage.wall, Everybody(), clock)
     entries = await stage.store.transcripts.load(SESSION)
     assert unanswered(entries, TURN) == []
