@@ -38,10 +38,12 @@ from chatops_bot.llm.failover import FailoverModel
 from chatops_bot.llm.offline import OfflineModel
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
 from chatops_bot.platforms.slack.adapter import SlackPlatform
+from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
 from chatops_bot.rendering.cards import proposal_card
+from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
@@ -107,8 +109,10 @@ async def open_bot(
     model: LLM | None = None,
     wrap_store: Callable[[Store], Store] = lambda store: store,
     hurry: asyncio.Event | None = None,
+    posts: Pace = POSTS,
 ) -> AsyncGenerator[Bot, None]:
-    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `model` and `wrap_store` are for tests that play a model or a crash.
+    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `model`, `wrap_store` and `posts` are for
+    tests that play a model, a crash, or a workspace without rate limits.
 
     Raises StoreError or PlatformError when it cannot start.
     """
@@ -117,7 +121,7 @@ async def open_bot(
         sqlite = await stack.enter_async_context(open_store(config, clock))
         registry = await stack.enter_async_context(open_registry(config, secrets, clock))
         metrics = Metrics([tool.spec.name for tool in registry])
-        slack = _slack(config, secrets, session, clock, ids, metrics)
+        slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
         directory = ChatAndLocalPeople(slack.directory, people)
@@ -300,7 +304,13 @@ def configured_model(
 
 
 def _slack(
-    config: Config, secrets: Secrets, session: aiohttp.ClientSession, clock: Clock, ids: Ids, metrics: Metrics
+    config: Config,
+    secrets: Secrets,
+    session: aiohttp.ClientSession,
+    clock: Clock,
+    ids: Ids,
+    metrics: Metrics,
+    posts: Pace,
 ) -> SlackPlatform:
     return SlackPlatform(
         session,
@@ -311,6 +321,7 @@ def _slack(
         base_url=str(config.slack.api_url),
         roles=config.people,
         default_role=Role(config.roles.default),
+        posts=posts,
         ping_interval=PING_SECONDS,
         on_call=slack_meter(metrics),
     )

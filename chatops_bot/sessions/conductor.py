@@ -130,8 +130,11 @@ class Conductor:
         self._running[turn_id] = work
         try:
             await asyncio.wait({work})
+            if work.cancelled() and (person := self._stopped.get(turn_id)) is not None:
+                await self.withdraw(turn_input, person)  # stopped before its first step
         except asyncio.CancelledError:
-            work.cancel()
+            if self._running.pop(turn_id, None) is not None:
+                work.cancel()  # one that already rests may finish showing its end
             try:
                 await asyncio.wait({work})
             finally:

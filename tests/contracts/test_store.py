@@ -11,14 +11,17 @@ import pytest
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain import form as forms
 from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.form import Choice, Form, FormField, FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Reasoning, Usage
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.tool import Change, Plan, ToolCall
 from chatops_bot.domain.transcript import (
+    EarlierRead,
     Entry,
     FormClosed,
     FormFilled,
@@ -95,6 +98,8 @@ def a_form(number: int = 1) -> Form:
 
 
 ENTRIES: list[Entry] = [
+    EarlierRead("turn_1", AT, (EarlierMessage("Alertmanager", AT, "disk full"),), 3),
+    EarlierRead("turn_1", AT, (), problem="missing_scope"),
     UserSaid("turn_1", AT, "U1", "奥斯卡", "operator", "暂停 nightly-report"),
     ModelSaid(
         "turn_1",
@@ -127,6 +132,20 @@ async def test_entries_come_back_as_they_were_in_order(store: Store):
 async def test_a_key_is_claimed_once_by_fifty_at_once(store: Store):
     won = await asyncio.gather(*(store.inbox.claim("slack:T1:C1:1.1") for _ in range(50)))
     assert won.count(True) == 1
+
+
+async def test_a_turn_and_its_claim_are_stored_together_or_not_at_all(store: Store):
+    turns = [RunningTurn(f"turn_{number}", SESSION, None, "en", "", '{"text":"q"}') for number in range(10)]
+    won = await asyncio.gather(*(store.turns.begin(turn, "slack:T1:C1:1.1") for turn in turns))
+    assert won.count(True) == 1
+    assert await store.turns.running() == [turns[won.index(True)]]
+    assert not await store.inbox.claim("slack:T1:C1:1.1")
+    assert await store.inbox.claim("slack:T1:C1:2.2")
+    assert not await store.turns.begin(turns[0], "slack:T1:C1:2.2")
+    await store.turns.begin(RunningTurn("turn_x", SESSION, None, "en", ""), "slack:T1:C1:3.3")
+    with pytest.raises(StoreError):
+        await store.turns.begin(RunningTurn("turn_x", SESSION, None, "en", ""), "slack:T1:C1:4.4")
+    assert await store.inbox.claim("slack:T1:C1:4.4")
 
 
 async def test_turns_that_never_rested_are_found(store: Store):

@@ -13,7 +13,7 @@ from chatops_bot.platforms.slack.api import DEFAULT_BASE_URL, Identity, OnCall, 
 from chatops_bot.platforms.slack.blocks import modal_payload
 from chatops_bot.platforms.slack.directory import SlackDirectory
 from chatops_bot.platforms.slack.inbound import OnEvent, OnModal, SlackInbound, no_problems
-from chatops_bot.platforms.slack.outbound import SlackWriter
+from chatops_bot.platforms.slack.outbound import POSTS, SlackWriter
 from chatops_bot.platforms.slack.socket import SlackSocket
 from chatops_bot.platforms.slack.thread_reader import SlackThreadReader
 from chatops_bot.ports import Clock, Ids, Place, PlatformLimits
@@ -38,6 +38,7 @@ class SlackPlatform:
         roles: Mapping[str, Role] | None = None,
         default_role: Role = Role.VIEWER,
         pace: Pace | None = None,
+        posts: Pace = POSTS,
         patience: float = 120.0,
         call_timeout: float = 30.0,
         ping_interval: float = 10.0,
@@ -46,7 +47,7 @@ class SlackPlatform:
     ) -> None:
         self._pace = pace or Pace()
         self._api = SlackApi(session, bot_token, base_url, timeout=call_timeout, on_call=on_call)
-        self._writer = SlackWriter(self._api, clock, ids, pace=self._pace, patience=patience)
+        self._writer = SlackWriter(self._api, clock, ids, pace=self._pace, posts=posts, patience=patience)
         self._socket = SlackSocket(
             session, app_token, base_url, clock, ping_interval=ping_interval, proxy=proxy
         )
