@@ -43,13 +43,14 @@ class Hold(StrEnum):
     BULK = "bulk"
     CHOICE = "choice"
     REPORTED = "reported"
+    PART = "part"
 
 
 NAME = "[\ue000-\uefff]"
 """One masked name, quotation or address."""
 
 CHINESE_QUESTION = re.compile(
-    r"为什么|为何|怎么|怎样|如何|咋|谁|何时|什么|哪|是否|有没有|是不是|要不要|该不该|应该|会不会|多少|几[次个]|吗|呢|么\s*$"
+    r"为什么|为何|怎么|怎样|如何|咋|谁|何时|什么|哪|是否|有没有|是不是|要不要|该不该|应该|会不会|多少|多久|多长|几[次个点]|吗|呢|么\s*$"
 )
 PROHIBITION = re.compile(
     r"\b(?:don'?t|do not|dont|never|not|no need to|avoid|rather not|shouldn'?t|mustn'?t|won'?t|can'?t|cannot|"

@@ -118,6 +118,7 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
                 else Intent(Kind.CREATE, new_task=new_task_in(message))
             )
             return
+        held = held or (Hold.PART if wish.is_partial else None)
         intent = Intent(wish.kind, _target(message, clause, wish.kind, wish.words))
         intents.append(_held(intent, held) if held else intent)
     if any(intent.hold is Hold.CONDITIONAL for intent in intents[first:]):
