@@ -74,13 +74,14 @@ HOLDS: tuple[tuple[Hold, re.Pattern[str]], ...] = (
         r"\b(?:tomorrow|tonight|later|next (?:week|month|monday|day)|in \d+ ?(?:m|min|minutes?|h|hours?|days?)|"
         r"for \d+ ?(?:m|min|minutes?|h|hours?|days?)|at \d)"
         r"|明天|后天|今晚|稍后|晚点|下周|下个月|(?:小时|分钟|天)(?:之|以)?后|点(?:钟)?再")),
-    (Hold.BULK, re.compile(r"\b(?:all|every|everything|each|both|any)\b|所有|全部|每个|每一个|一切|全都|任何")),
+    (Hold.BULK, re.compile(r"\b(?:all|every(?!\s+(?:night|day|hour|time|morning|evening|week|month|minute|\d))|everything|each|both|any)\b|所有|全部|每个|每一个|一切|全都|任何")),
     (Hold.CHOICE, re.compile(r"\bor\b|或者?|还是")),
 )  # fmt: skip
 
 REFERENCE = re.compile(
     r"\b(?:it|its|that|this|the (?:same )?(?:task|job))\b|它|这个|那个|该任务|此任务|这任务|刚才|上面"
 )
+SUCCESS_RATE = re.compile(r"成功率|success rate")
 SOME_OTHER = re.compile(
     r"\b(?:last|latest|newest|recent|recently|all|any|everything|things?|runs|tasks|jobs|which|system|scheduler)\b"
     r"|最近|最后|上次|最新|所有|全部|哪|系统|整体|调度"

@@ -39,8 +39,8 @@ ENGLISH_VERBS: tuple[tuple[Kind, str], ...] = (
 
 _OPENERS = (
     r"(?:(?:please|pls|plz|kindly|okay|ok|yes|yeah|hey|hi|hello|bot|now|just|then|so|also|and|first|next|quickly|"
-    r"immediately|manually|go ahead and|let'?s|let us|help me to|help me|can you|could you|would you|will you|can we|could we|"
-    r"i want you to|i want to|i'?d like you to|i'?d like to|i need you to|i need to|we need to|we have to|you need to|"
+    r"immediately|manually|go ahead and|let'?s|let us|help me to|help me|can you|could you|would you|will you|can we|could we|(?:can|could|would) (?:someone|somebody|anyone|anybody)|"
+    r"i want you to|i want to|i'?d like you to|i'?d like to|i need you to|(?:i'?m )?going to need you to|i need to|we need to|we have to|you need to|"
     r"请|帮我|帮忙|麻烦|先|给我)\s*+,?+\s*+)*+"
 )
 _ANY_OBJECT = r"\s+[^,;:?!]{1,80}?\s+"
@@ -89,7 +89,7 @@ CHINESE_IMPERATIVES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
 )
 
 _LEAD = (
-    r"(?:请问?|麻烦(?:你|您)?|帮我|帮忙|给我|你|您|那|就|先|暂时|现在|可以|能不能|能否|能|把|将|让|再|手动|直接|赶紧|快|也|重新|"
+    r"(?:请问?|麻烦(?:你|您)?|帮我|帮忙|给我|你|您|那|就|先|暂时|现在|可以|能不能|能否|能|把|将|让|再|手动|直接|赶紧|快|也|重新|给|"
     r"我想|我要|,|\s)*+"
 )
 _KIND_OF_THING = r"(?:任务|作业|job|task)"
@@ -132,7 +132,7 @@ _DESCRIBED_AFTER = re.compile(
     r"\s*(?:的|中|状态|过|次数|策略|机制|时间|时|记录|历史|原因|器|条件|后|前|之后|之前|失败(?!的)|成功|日志|按钮|功能|权限|操作)"
 )
 _DONE_AFTER = re.compile(r"\s*了(?!吧)")
-_HANDED_OVER = re.compile(r"把|将|给我")
+_HANDED_OVER = re.compile(r"把|将|给我|可以\s*$")
 _POLITE = re.compile(r"^\s*(?:请问)?(?:你)?(?:能不能|能否|可否|可不可以|可以|能)(?P<rest>.*?)(?:吗|么)?\s*$")
 _SOMEBODY = r"(?!我|咱|你|您|请|麻烦|帮|现在|今天|就|还|也|那|先|只)[\u4e00-\u9fffa-z]{1,6}?"
 _TOLD = re.compile(
