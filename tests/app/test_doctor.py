@@ -73,7 +73,7 @@ async def test_all_is_well_before_the_first_start(world: World):
     assert {name: finding.status for name, finding in found.items() if finding.status is not Status.OK} == {}
     assert list(found) == [
         "config", "environment", "roles", "prompts", "data folder", "store", "bot", "scheduler", "scheduler viewer",
-        "scheduler operator", "scheduler admin", "model", "slack bot", "slack scopes", "slack app", "slack channel",
+        "scheduler operator", "scheduler admin", "model", "slack bot", "slack scopes", "slack app", "slack people", "slack channel",
     ]  # fmt: skip
     assert found["roles"].says == "2 people may approve changes; 4 have a role of their own."
     assert found["bot"].says == "No bot runs on the store; it can start."
@@ -333,6 +333,17 @@ async def test_a_wrong_app_token_is_told(world: World):
     }
 
 
+async def test_people_whom_slack_does_not_know_are_named(world: World):
+    config = world.config()
+    people = {**config.roles.people, "U0NOBODY000": "operator"}
+    roles = config.roles.model_copy(update={"people": people})
+    found = await seen(world, written(world, config.model_copy(update={"roles": roles})))
+    assert failures(found) == {}
+    assert warnings(found) == {
+        "slack people": "Slack does not know U0NOBODY000; correct the ids under roles.people."
+    }
+
+
 async def test_missing_scopes_are_named(world: World):
     fewer = ",".join(sorted(set(SCOPES.split(",")) - {"chat:write", "users:read"}))
     answer = {"ok": True, "team_id": "T1", "user_id": "UBOT", "bot_id": "BBOT"}
@@ -383,7 +394,7 @@ async def test_lines_for_people_and_json_for_machines_and_the_exit_code(
 ):
     assert await doctor(written(world), env_of(world), as_json=False) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "16 ok, 0 to look at, 0 failed."
+    assert lines[-1] == "17 ok, 0 to look at, 0 failed."
     assert (
         lines[2] == "ok       roles               2 people may approve changes; 4 have a role of their own."
     )
@@ -408,7 +419,7 @@ def test_the_doctor_finds_a_running_demo_well(demo: DemoProcess):
     looked = run_cli("doctor", "--data", demo.data, env=plain_env())
     assert (looked.returncode, looked.stderr) == (0, ""), looked.stdout
     assert "A bot runs on the store and is ready." in looked.stdout
-    assert looked.stdout.splitlines()[-1] == "16 ok, 0 to look at, 0 failed."
+    assert looked.stdout.splitlines()[-1] == "17 ok, 0 to look at, 0 failed."
     secrets = [
         line.split("=", 1)[1] for line in (demo.data / "bot" / "chatops-bot.env").read_text().splitlines()
     ]

@@ -136,7 +136,7 @@ async def test_no_label_holds_a_person_a_text_or_a_secret(world: World):
 
 
 async def test_two_bots_in_one_process_share_no_series():
-    one, other = Metrics([]), Metrics([])
+    one, other = Metrics(), Metrics()
     one.turns.labels("answered").inc()
     assert other.registry.get_sample_value("chatops_turns_total", {"outcome": "answered"}) is None
 
@@ -152,7 +152,7 @@ def test_the_page_lists_every_series_with_its_labels():
         (f"{collector._name}_total" if isinstance(collector, Counter) else collector._name): set(
             collector._labelnames
         )
-        for collector in vars(Metrics([])).values()
+        for collector in vars(Metrics()).values()
         if isinstance(collector, Counter | Gauge | Histogram)
     }
     assert listed == kept | {"chatops_build_info": {"version", "python"}}
@@ -164,14 +164,14 @@ class _BrokenProposals:
 
 
 async def test_what_the_store_cannot_tell_is_not_told_from_memory():
-    metrics = Metrics([])
+    metrics = Metrics()
     metrics.proposals.labels("pending").set(3)
     series = parsed((await metrics.text(_BrokenProposals())).decode())  # type: ignore[arg-type]  # the one method that is asked
     assert math.isnan(value(series, "chatops_proposals", state="pending"))
 
 
 async def test_a_held_up_loop_shows_as_lag():
-    metrics = Metrics([])
+    metrics = Metrics()
     watch = asyncio.create_task(metrics.watch_loop())
     await asyncio.sleep(0)
     loop = asyncio.get_running_loop()
