@@ -3,8 +3,9 @@
 import asyncio
 import fcntl
 import json
+import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 import yaml
 
 from chatops_bot.app.clock import SystemClock
@@ -21,12 +23,31 @@ from chatops_bot.app.doctor.findings import Check, Finding, Status, ok, run_side
 from chatops_bot.app.doctor.services import asked_scopes
 from chatops_bot.simulators.slack.web_api import SCOPES
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
-from tests.app.conftest import DemoProcess, plain_env, run_cli
 from tests.llm.model_server import DONE, Answer, ModelServer, call, complaint, text
-from tests.scenarios.conftest import ACCOUNTS, World
+from tests.scenarios.conftest import ACCOUNTS, World, open_world
 from tests.scenarios.gateway import Fault
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 Env = dict[str, str]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    async with open_world(tmp_path_factory.mktemp("world")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def world(shared_world: World) -> World:
+    """One workspace and one scheduler for all tests here, as they were: no bot ran yet, and nothing is broken."""
+    bot = shared_world.folder / "bot"
+    if bot.is_dir():
+        shutil.rmtree(bot)
+    else:
+        bot.unlink(missing_ok=True)
+    shared_world.to_slack.faults.clear()
+    shared_world.to_scheduler.faults.clear()
+    return shared_world
 
 
 def env_of(world: World) -> Env:
@@ -404,24 +425,3 @@ async def test_lines_for_people_and_json_for_machines_and_the_exit_code(
     assert told["ok"] is False
     assert {"check": "roles", "status": "ok", "says": lines[2][29:]} in told["checks"]
     assert "xoxb-wrong-token-123" not in json.dumps(told)
-
-
-def test_a_folder_that_is_no_demo_is_refused(tmp_path: Path):
-    refused = run_cli("doctor", "--data", tmp_path)
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr == (
-        f"chatops-bot: {tmp_path} is not the folder of a demo (No such file or directory); start one with `chatops-bot demo`.\n"
-    )
-
-
-@pytest.mark.processes
-def test_the_doctor_finds_a_running_demo_well(demo: DemoProcess):
-    looked = run_cli("doctor", "--data", demo.data, env=plain_env())
-    assert (looked.returncode, looked.stderr) == (0, ""), looked.stdout
-    assert "A bot runs on the store and is ready." in looked.stdout
-    assert looked.stdout.splitlines()[-1] == "17 ok, 0 to look at, 0 failed."
-    secrets = [
-        line.split("=", 1)[1] for line in (demo.data / "bot" / "chatops-bot.env").read_text().splitlines()
-    ]
-    assert [secret for secret in secrets if secret in looked.stdout] == []
-    assert (demo.data / "bot" / "chatops-bot.env").stat().st_mode & 0o077 == 0
