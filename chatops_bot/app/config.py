@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
 
 from chatops_bot.domain.errors import ConfigInvalid
-from chatops_bot.domain.people import Role
+from chatops_bot.domain.people import RIGHTS, Role
 
 
 class _Section(BaseModel):
@@ -47,6 +47,11 @@ class RolesConfig(_Section):
     """The role of members who are not mapped."""
 
 
+class LocalConfig(_Section):
+    role: Literal["viewer", "operator", "approver", "admin"] = "viewer"
+    """The most that people may act as who reach the bot over its socket: those who may use its data folder."""
+
+
 class AlertsConfig(_Section):
     channel: str | None = None
     """Where the scheduler's failure alerts are posted; without it they are refused."""
@@ -78,6 +83,11 @@ class ProposalsConfig(_Section):
     expire_minutes: int = Field(default=60, ge=1, le=24 * 60)
 
 
+class ShutdownConfig(_Section):
+    drain_seconds: float = Field(default=15, ge=0, le=15)
+    """How long running turns and decisions get to come to their end; then turns are marked as interrupted."""
+
+
 class Config(_Section):
     """The whole file. `data` is resolved against the folder of the file."""
 
@@ -85,11 +95,13 @@ class Config(_Section):
     slack: SlackConfig = SlackConfig()
     scheduler: SchedulerConfig
     roles: RolesConfig = RolesConfig()
+    local: LocalConfig = LocalConfig()
     alerts: AlertsConfig = AlertsConfig()
     web: WebConfig = WebConfig()
     logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
+    shutdown: ShutdownConfig = ShutdownConfig()
 
     @property
     def store_path(self) -> Path:
@@ -102,6 +114,11 @@ class Config(_Section):
     @property
     def people(self) -> dict[str, Role]:
         return {person: Role(role) for person, role in self.roles.people.items()}
+
+    @property
+    def has_approver(self) -> bool:
+        """Whether anybody could approve a change at all."""
+        return any(RIGHTS[role].approves for role in (*self.people.values(), Role(self.local.role)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,17 +163,21 @@ def load_config(path: Path) -> Config:
     return config.model_copy(update={"data": (path.parent / config.data).resolve()})
 
 
-def load_secrets(config: Config, env: Mapping[str, str]) -> Secrets:
-    """The secrets that this config needs. Raises ConfigInvalid naming every variable that is missing."""
-    problems = secrets_problems(config, env)
+def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> Secrets:
+    """The secrets that this config needs; Slack's are empty unless they are needed and set.
+
+    Raises ConfigInvalid naming every variable that is missing.
+    """
+    problems = secrets_problems(config, env, with_slack=with_slack)
     if problems:
         raise ConfigInvalid("\n".join(problems))
     return secrets_as_set(config, env)
 
 
-def secrets_problems(config: Config, env: Mapping[str, str]) -> list[str]:
+def secrets_problems(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> list[str]:
     """A sentence for each variable that is missing or cannot be used."""
-    needed = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", *_password_variables(config).values()]
+    slack = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"] if with_slack else []
+    needed = [*slack, *_password_variables(config).values()]
     base_url, model_name = _endpoint(config, env)
     problems = [
         f"{name} is not set in the environment; set it."

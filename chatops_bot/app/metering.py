@@ -20,7 +20,15 @@ from chatops_bot.domain.errors import (
     PlatformUnavailable,
 )
 from chatops_bot.domain.event import InboundEvent
-from chatops_bot.domain.model import Finished, ModelDelta, ModelRequest, Usage
+from chatops_bot.domain.model import (
+    Finished,
+    ModelDelta,
+    ModelRequest,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+    Usage,
+)
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import RunningTurn, SessionKey
 from chatops_bot.domain.transcript import Entry, TurnRested
@@ -29,6 +37,7 @@ from chatops_bot.ports import LLM, Audit, Platform, Proposals, Store, Transcript
 
 OnEvent = Callable[[InboundEvent], Awaitable[None]]
 
+_PIECES = (TextDelta, ReasoningDelta, ToolCallDelta)
 _MODEL_RESULTS: tuple[tuple[type[ModelError], str], ...] = (
     (ModelUnavailable, "unavailable"),
     (ModelRefused, "refused"),
@@ -63,7 +72,7 @@ class MeteredModel:
         try:
             async with aclosing(self._model.stream(request)) as deltas:
                 async for delta in deltas:
-                    if not begun:
+                    if not begun and isinstance(delta, _PIECES):
                         begun = True
                         self._metrics.first_delta_seconds.labels(name).observe(time.perf_counter() - began)
                     if isinstance(delta, Finished):
@@ -81,6 +90,7 @@ class MeteredModel:
         tokens.labels(name, "input").inc(usage.prompt_tokens)
         tokens.labels(name, "output").inc(usage.completion_tokens)
         tokens.labels(name, "cached").inc(usage.cached_tokens)
+        tokens.labels(name, "reasoning").inc(usage.reasoning_tokens)
 
 
 def metered_store(store: Store, metrics: Metrics, tools: Collection[str]) -> Store:
@@ -150,10 +160,12 @@ class _Around:
 
 
 def _counting_begin(turns: Turns, metrics: Metrics, began: dict[str, float]) -> Callable[..., Any]:
-    async def begin(turn: RunningTurn) -> None:
-        await turns.begin(turn)
-        began[turn.id] = time.monotonic()
-        metrics.turns_running.set(len(began))
+    async def begin(turn: RunningTurn, claim: str = "") -> bool:
+        is_new = await turns.begin(turn, claim)
+        if is_new:
+            began[turn.id] = time.monotonic()
+            metrics.turns_running.set(len(began))
+        return is_new
 
     return begin
 

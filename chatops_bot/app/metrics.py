@@ -76,7 +76,7 @@ class Metrics:
             "chatops_model_requests", "Calls of a language model, or of the rules.", ["model", "result"], registry=of
         )  # fmt: skip
         self.model_tokens = Counter(
-            "chatops_model_tokens", "Tokens as the provider counts them; cached ones are input too.", ["model", "kind"],
+            "chatops_model_tokens", "Tokens as the provider counts them; cached ones are input too, reasoning ones output.", ["model", "kind"],
             registry=of,
         )  # fmt: skip
         self.first_delta_seconds = Histogram(

@@ -72,13 +72,17 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """`control` names what the button does (`approve`, `reject`, `stop`, `followup`, ...); `value` is an opaque id."""
+    """`control` names what the button does (`approve`, `reject`, `stop`, `followup`, ...); `value` is an opaque id.
+
+    `command` is what a person types where there is nothing to press, such as `approve 7KQ2MX`.
+    """
 
     control: str
     label: str
     value: str
     style: ButtonStyle = "default"
     confirm: Confirm | None = None
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ import pytest_asyncio
 import yaml
 
 from chatops_bot.app.clock import SystemClock
-from chatops_bot.app.config import Config
+from chatops_bot.app.config import Config, LocalConfig, RolesConfig
 from chatops_bot.app.doctor.command import doctor, examine
 from chatops_bot.app.doctor.findings import Check, Finding, Status, ok, run_side_by_side
 from chatops_bot.app.doctor.services import asked_scopes
-from chatops_bot.simulators.slack.web_api import SCOPES
+from chatops_bot.simulators.slack.scopes import GRANTED
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
 from tests.llm.model_server import DONE, Answer, ModelServer, call, complaint, text
 from tests.scenarios.conftest import ACCOUNTS, World, open_world
@@ -168,6 +168,17 @@ async def test_without_anybody_who_approves_it_fails_and_names_the_key(world: Wo
     found = await seen(world, written(world, config.model_copy(update={"roles": roles})))
     assert failures(found) == {
         "roles": "Nobody may approve: roles.people names no approver and no admin, so no change can ever run. "
+        "Give somebody the role approver or admin under roles.people."
+    }
+
+
+async def test_with_approvers_at_this_machine_only_it_warns(world: World):
+    config = world.config()
+    changes = {"roles": RolesConfig(people={}), "local": LocalConfig(role="approver")}
+    found = await seen(world, written(world, config.model_copy(update=changes)))
+    assert failures(found) == {}
+    assert warnings(found) == {
+        "roles": "Nobody may approve in the chat, only people of this machine, as approver (local.role). "
         "Give somebody the role approver or admin under roles.people."
     }
 
@@ -366,7 +377,7 @@ async def test_people_whom_slack_does_not_know_are_named(world: World):
 
 
 async def test_missing_scopes_are_named(world: World):
-    fewer = ",".join(sorted(set(SCOPES.split(",")) - {"chat:write", "users:read"}))
+    fewer = ",".join(sorted(set(GRANTED) - {"chat:write", "users:read"}))
     answer = {"ok": True, "team_id": "T1", "user_id": "UBOT", "bot_id": "BBOT"}
     world.to_slack.faults.append(Fault("auth.test", answer, times=10, headers={"X-OAuth-Scopes": fewer}))
     assert failures(await seen(world)) == {

@@ -46,7 +46,11 @@ async def test_a_turn_is_counted_from_its_event_to_its_tokens(world: World):
         [
             calls(("query_tasks", {})),
             calls(("no_such_tool", {})),
-            says("Eight ", "tasks.", usage=Usage(prompt_tokens=900, completion_tokens=40, cached_tokens=700)),
+            says(
+                "Eight ",
+                "tasks.",
+                usage=Usage(prompt_tokens=900, completion_tokens=40, cached_tokens=700, reasoning_tokens=11),
+            ),
         ]
     )
     async with world.bot(model) as bot:
@@ -71,8 +75,8 @@ async def test_a_turn_is_counted_from_its_event_to_its_tokens(world: World):
     assert value(series, "chatops_tool_call_seconds_count", tool="query_tasks") == 1
     assert value(series, "chatops_model_requests_total", model=model.name, result="ok") == 3
     assert value(series, "chatops_model_first_delta_seconds_count", model=model.name) == 3
-    tokens = {kind: value(series, "chatops_model_tokens_total", model=model.name, kind=kind) for kind in ("input", "output", "cached")}  # fmt: skip
-    assert tokens == {"input": 900, "output": 40, "cached": 700}
+    tokens = {kind: value(series, "chatops_model_tokens_total", model=model.name, kind=kind) for kind in ("input", "output", "cached", "reasoning")}  # fmt: skip
+    assert tokens == {"input": 900, "output": 40, "cached": 700, "reasoning": 11}
     assert value(series, "chatops_slack_calls_total", method="chat.postMessage", result="ok") == 1
     assert value(series, "chatops_slack_call_seconds_count", method="chat.postMessage") == 1
     assert value(series, "chatops_edits_wanted_total") >= 1

@@ -17,10 +17,11 @@ from chatops_bot.app.doctor.findings import Check, Finding, failed, ok, warning
 from chatops_bot.domain.errors import ConfigInvalid, ModelError, PlatformError, ToolFailed
 from chatops_bot.domain.model import (
     ContextMessage,
-    Finished,
-    ModelNotice,
     ModelRequest,
+    ReasoningDelta,
     SystemMessage,
+    TextDelta,
+    ToolCallDelta,
     ToolDefinition,
     UserMessage,
 )
@@ -146,10 +147,8 @@ async def _check_model(endpoint: ModelEndpoint | None, session: aiohttp.ClientSe
         )  # fmt: skip
         async with aclosing(client.stream(_ASKED)) as deltas:
             async for delta in deltas:
-                if isinstance(delta, ModelNotice):
+                if not isinstance(delta, TextDelta | ReasoningDelta | ToolCallDelta):
                     continue
-                if isinstance(delta, Finished):
-                    break
                 return [
                     ok(
                         "model",

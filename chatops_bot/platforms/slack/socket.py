@@ -24,7 +24,7 @@ from chatops_bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
-CLOSE_TIMEOUT = 5.0
+CLOSE_TIMEOUT = 2.0
 STALE_PINGS = 4
 """Pings without a pong after which the connection counts as dead (slack_sdk's own rule)."""
 HELLO_SECONDS = 10.0
