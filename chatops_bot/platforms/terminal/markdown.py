@@ -41,10 +41,14 @@ def settled(source: str) -> str:
     if open_fence(source) is not None:
         return source.rpartition("\n")[0]  # code grows by whole lines
     lines = source.rstrip().split("\n")
-    while lines and _WHOLE_ONLY.match(lines[-1]):
-        lines.pop()
-    while lines and (closed := _before_open_mark(lines[-1])) != lines[-1]:
-        lines[-1] = closed
+    while lines:
+        closed = _before_open_mark(lines[-1])
+        if _WHOLE_ONLY.match(closed):
+            lines.pop()
+        elif closed != lines[-1]:
+            lines[-1] = closed
+        else:
+            break
     return "\n".join(lines).rstrip()
 
 
