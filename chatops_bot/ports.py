@@ -16,6 +16,7 @@ from chatops_bot.domain.model import ModelDelta, ModelRequest
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.tool import Outcome, Plan, ToolResult
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.domain.view import View
@@ -149,6 +150,13 @@ class Platform(Protocol):
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         """Show a view to one person only."""
 
+    async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
+        """A thread's first message and its newest, `limit` in all, posted before message `before` (empty: before now).
+
+        As they are now, edited or gone. The bot's own replies are left out, since the transcript has them; a thread's
+        first message is not. Takes seconds at most: what cannot be read by then makes the excerpt partial.
+        """
+
 
 class Transcripts(Protocol):
     async def append(self, session: SessionKey, entries: Sequence[Entry]) -> None:
@@ -162,8 +170,11 @@ class Transcripts(Protocol):
 
 
 class Turns(Protocol):
-    async def begin(self, turn: RunningTurn) -> None:
-        """Record a turn as running before it does anything."""
+    async def begin(self, turn: RunningTurn, claim: str = "") -> bool:
+        """Record a turn as running before it does anything, and claim the inbox key `claim` with it, both or neither.
+
+        False, with nothing recorded, when that key was claimed before.
+        """
 
     async def checkpoint(self, turn_id: str, message: MessageRef | None, snapshot: str) -> None:
         """Keep the answer so far, for recovery."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 
-from chatops_bot.agent.step import Step
+from chatops_bot.agent.step import Step, is_cut, json_error
 from chatops_bot.context.followups import MAX_FOLLOWUPS
 from chatops_bot.context.history import answer_to, assistant_message
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError
@@ -28,6 +28,7 @@ from chatops_bot.domain.model import (
     ReasoningDelta,
     SystemMessage,
     ToolDefinition,
+    Usage,
 )
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.proposal import Proposal, canonical_json
@@ -42,6 +43,7 @@ from chatops_bot.domain.turn_event import (
     ReasoningStreamed,
     Rested,
     RoundEnded,
+    StepEnded,
     TextStreamed,
     TurnEvent,
 )
@@ -51,6 +53,13 @@ from chatops_bot.tools.invocation import Dispatched, TurnMemory
 
 MAX_ROUNDS = 10
 """Model calls with tools in one turn, by default (the second seed system's number)."""
+
+MAX_CALLS = 32
+"""Calls of one model message that are run. A person would not follow more, and no provider's model makes as many in earnest."""
+
+MAX_STEP_CHARS = 1_000_000
+"""Text, reasoning and arguments of one model message together. Well above the longest output of any model: one that writes
+more than this has lost its way, and its message is cut there."""
 
 MAX_CUT_CALLS = 3
 """Model messages in a row whose calls were cut off before the turn gives up."""
@@ -66,7 +75,17 @@ CAP_REACHED = Phrase(
     "已达到 {rounds} 轮上限，以下是目前的结果。",
     "The limit of {rounds} rounds is reached; this is what was found so far.",
 )
+SILENT = Phrase(
+    "模型没有给出回答。请换个说法再问一次。", "The model gave no answer. Ask again in other words."
+)
+CALL_IN_TEXT = Phrase(
+    "模型把工具调用写成了文字，没有执行。", "The model wrote a tool call as text; it was not run."
+)
 INCOMPLETE = Phrase("分析未完成。", "Analysis incomplete.")
+CALL_PROPERLY = "You wrote a tool call as text. It was not run and nobody saw it. Make the call through the tool interface, or answer."
+SAY_SOMETHING = (
+    "Your answer was empty. Do not call tools. Answer the person now, in their language, from what was found."
+)
 SUM_UP = "The limit of tool rounds is reached. Do not call tools. Sum up what was found, cite it, and say what was not checked."
 
 
@@ -77,7 +96,8 @@ Emit = Callable[[TurnEvent], Awaitable[None]]
 class Turn:
     """One turn's input. `messages` is what the model sees, system text first; the loop appends to it.
 
-    `taken_ids` are the ids of all calls in it, so that no id stands for two calls of one history.
+    `taken_ids` are the ids of all calls in it, so that no id stands for two calls of one history. `usage` adds up what the
+    model calls of the turn cost.
     """
 
     context: ToolContext
@@ -87,6 +107,7 @@ class Turn:
     memory: TurnMemory = field(default_factory=TurnMemory)
     suggestions: list[str] = field(default_factory=list)
     proposed: bool = False
+    usage: Usage = field(default_factory=Usage)
     taken_ids: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -119,17 +140,23 @@ class Loop:
 
     async def run_turn(self, turn: Turn, emit: Emit) -> None:
         """Run until the agent rests; the last event is `Rested`. Raises `ModelError` when the model fails."""
-        cut_in_a_row, last_text = 0, ""
+        cut_in_a_row, last_text, corrected = 0, "", False
         for _ in range(self._max_rounds):
             step = await self._ask(turn, turn.tools, emit)
             calls = step.calls(taken=turn.taken_ids, fresh=partial(self._ids.new, "call"))
             await self._remember(turn, step, calls)
+            if not calls and step.wrote_call and not corrected:
+                corrected = True
+                turn.messages.append(SystemMessage(CALL_PROPERLY))
+                last_text = step.body or last_text
+                await emit(RoundEnded())
+                continue
             if not calls:
-                await self._rest_with_answer(turn, step, emit)
+                await self._rest_with_answer(turn, step, last_text, emit)
                 return
             last_text = step.body or last_text
             await emit(RoundEnded())
-            if step.finish is FinishReason.TRUNCATED:
+            if step.finish is FinishReason.TRUNCATED or is_cut(calls[-1].arguments):
                 cut_in_a_row += 1
                 await emit(Noted(CUT))
                 await self._answer_cut_calls(turn, calls)
@@ -147,7 +174,7 @@ class Loop:
 
     async def _ask(self, turn: Turn, tools: tuple[ToolDefinition, ...], emit: Emit) -> Step:
         """One model call, streamed. If it ends early, for whatever reason, its text so far is remembered."""
-        step = Step()
+        step = Step(frozenset(tool.name for tool in tools))
         try:
             async with aclosing(self._model.stream(ModelRequest(tuple(turn.messages), tools))) as deltas:
                 async for delta in deltas:
@@ -158,6 +185,9 @@ class Loop:
                         await emit(ReasoningStreamed(delta.text))
                     elif isinstance(delta, ModelNotice):
                         await emit(Noted(delta.phrase))
+                    if step.size > MAX_STEP_CHARS:
+                        step.finish = FinishReason.TRUNCATED
+                        break
             if step.finish is None:
                 raise ModelBroke(
                     Phrase("模型的回答没有正常结束。", "The model's answer broke off without an end.")
@@ -165,24 +195,36 @@ class Loop:
             if step.finish is FinishReason.BLOCKED:
                 raise ModelBlocked(BLOCKED)
         except (ModelError, asyncio.CancelledError):
-            if step.text.strip():
-                await self._remember(turn, step, ())
+            await self._remember(turn, step, ())
             raise
         rest = step.close()
         if rest:
             await emit(TextStreamed(rest))
+        step.model = step.model or self._model.name
+        turn.usage += step.usage
+        await emit(StepEnded(step.model, step.usage))
         return step
 
-    async def _rest_with_answer(self, turn: Turn, step: Step, emit: Emit) -> None:
-        """No tool call: the text was the answer."""
+    async def _rest_with_answer(self, turn: Turn, step: Step, last_text: str, emit: Emit) -> None:
+        """No tool call: the text was the answer. An empty one is asked for once more, without tools."""
+        if step.empty and step.finish is not FinishReason.TRUNCATED:
+            turn.messages.append(SystemMessage(SAY_SOMETHING))
+            step = await self._ask(turn, (), emit)
+            await self._remember(turn, step, ())
+        if step.wrote_call:
+            await emit(Noted(CALL_IN_TEXT))
         if step.finish is FinishReason.TRUNCATED:
             await emit(Noted(CUT))
+        if step.empty:
+            await emit(Noted(SILENT))
+            await emit(Rested(TurnOutcome.FAILED, last_text))
+            return
         followups = step.followups or tuple(turn.suggestions[:MAX_FOLLOWUPS])
         await emit(Rested(TurnOutcome.ANSWERED, step.body, followups))
 
     async def _run_calls(self, turn: Turn, calls: Sequence[ToolCall], emit: Emit) -> None:
         """Run the calls of one model message: neighbouring reads together, a write alone; after a proposal no more reads."""
-        for effect, batch in self._batches(calls):
+        for effect, batch in self._batches(calls[:MAX_CALLS]):
             if turn.proposed and effect is Effect.READ:
                 for call in batch:
                     await self._store_result(turn, call, _NOT_RUN)
@@ -204,11 +246,13 @@ class Loop:
             for proposal in proposals:  # outside the group, which would wrap a failure to show the card
                 turn.proposed = True
                 await emit(Proposed(proposal))
+        for call in calls[MAX_CALLS:]:
+            await self._store_result(turn, call, _TOO_MANY)
 
     async def _answer_cut_calls(self, turn: Turn, calls: Sequence[ToolCall]) -> None:
         """The calls of a message that was cut off are not run, however whole they look."""
         for call in calls:
-            await self._store_result(turn, call, _CUT_OFF)
+            await self._store_result(turn, call, _cut_off(call))
 
     def _batches(self, calls: Sequence[ToolCall]) -> Iterator[tuple[Effect, list[ToolCall]]]:
         """Neighbouring reads in one batch, each write in its own, in call order."""
@@ -224,7 +268,18 @@ class Loop:
         return done, round((self._clock.monotonic() - started) * 1000)
 
     async def _remember(self, turn: Turn, step: Step, calls: tuple[ToolCall, ...]) -> None:
-        said = ModelSaid(turn.context.turn_id, self._clock.now(), step.text, step.reasoning, calls)
+        """Store a model message. One with neither text nor calls would only be refused by the next provider."""
+        if not step.text.strip() and not calls:
+            return
+        said = ModelSaid(
+            turn.context.turn_id,
+            self._clock.now(),
+            step.text,
+            step.reasoning,
+            calls,
+            step.model or self._model.name,
+            step.usage,
+        )
         await self._transcripts.append(turn.context.session, [said])
         turn.messages.append(assistant_message(said))
 
@@ -257,8 +312,20 @@ _NOT_RUN = ToolResult(
     {"status": "not run: a proposal of the same message waits for a decision; read again afterwards"},
     Phrase("未执行", "not run"),
 )
-_CUT_OFF = ToolResult(
+_TOO_MANY = ToolResult(
     "not_run",
-    {"error": "not run: your message was cut off at the output limit; send the whole call again, shorter"},
-    Phrase("被截断，未执行", "cut off, not run"),
+    {
+        "error": f"not run: one message may make at most {MAX_CALLS} calls; make this one again if it is still needed"
+    },
+    Phrase("调用过多，未执行", "too many calls, not run"),
 )
+
+
+def _cut_off(call: ToolCall) -> ToolResult:
+    broken = json_error(call.arguments) if call.arguments.strip() else None
+    where = f" in the arguments of this call ({broken})" if broken else ""
+    return ToolResult(
+        "not_run",
+        {"error": f"not run: your message was cut off{where}; send the whole call again, shorter"},
+        Phrase("被截断，未执行", "cut off, not run"),
+    )

@@ -1,19 +1,23 @@
-"""One model call folded into one value: its text, its reasoning, its tool calls merged by index, how it finished.
+"""One model call folded into one value: its text, its tool calls merged by index, how it finished and what it cost.
 
 `text` is everything the model wrote and is what it gets back next time; `body` is what people see of it: without the
-follow-up block.
+follow-up block, and without a call that was written as text.
 """
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from chatops_bot.agent.written_call import WrittenCallGuard
 from chatops_bot.context.followups import FollowupSplitter
 from chatops_bot.domain.model import (
     Finished,
     FinishReason,
     ModelDelta,
+    Reasoning,
     ReasoningDelta,
     TextDelta,
+    TextEnded,
     ToolCallDelta,
     Usage,
 )
@@ -25,48 +29,71 @@ class _Pieces:
     id: str = ""
     name: str = ""
     arguments: list[str] = field(default_factory=list)
+    opaque: str = ""
 
 
 @dataclass(slots=True)
 class Step:
-    """What has come of one model call so far. `finish` is None until the stream ended properly."""
+    """What has come of one model call so far. `tools` are the names that were offered; `finish` is None until the stream
+    ended properly."""
 
+    tools: frozenset[str] = frozenset()
     texts: list[str] = field(default_factory=list)
-    reasonings: list[str] = field(default_factory=list)
     finish: FinishReason | None = None
     usage: Usage = field(default_factory=Usage)
+    reasoning: Reasoning = field(default_factory=Reasoning)
+    model: str = ""
+    size: int = 0
     followups: tuple[str, ...] = ()
     _visible: list[str] = field(default_factory=list)
+    _guard: WrittenCallGuard = field(init=False)
     _splitter: FollowupSplitter = field(default_factory=FollowupSplitter)
     _pieces: dict[int, _Pieces] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self._guard = WrittenCallGuard(self.tools)
+
     def fold(self, delta: ModelDelta) -> str:
         """Take a delta in; returns the text that became visible by it."""
+        if isinstance(delta, TextDelta):  # nearly all of them, and a `match` takes ten times as long
+            text = delta.text
+            self.texts.append(text)
+            self.size += len(text)
+            return self._show(self._splitter.feed(self._guard.feed(text)))
         match delta:
-            case TextDelta(text):
-                self.texts.append(text)
-                return self._show(self._splitter.feed(text))
-            case ReasoningDelta(text):
-                self.reasonings.append(text)
             case ToolCallDelta():
                 pieces = self._pieces.setdefault(delta.index, _Pieces())
                 pieces.id = pieces.id or delta.id  # providers repeat id and name; the first one counts
                 pieces.name = pieces.name or delta.name
                 pieces.arguments.append(delta.arguments)
-            case Finished(reason, usage):
-                self.finish, self.usage = reason, usage
+                pieces.opaque = delta.opaque or pieces.opaque
+                self.size += len(delta.arguments) + len(delta.name)
+            case ReasoningDelta(text):
+                self.size += len(text)
+            case TextEnded():
+                return self.close()
+            case Finished(reason, usage, reasoning, model):
+                self.finish, self.usage, self.reasoning, self.model = reason, usage, reasoning, model
             case _:
                 pass  # a notice is shown, not remembered
         return ""
 
     def close(self) -> str:
-        """The stream is over: returns the visible rest and settles `followups`."""
-        rest, self.followups = self._splitter.close()
-        return self._show(rest)
+        """The text is over: returns the visible rest and settles `followups`. Text that comes all the same begins anew."""
+        let_go = self._splitter.feed(self._guard.close())
+        rest, followups = self._splitter.close()
+        self._splitter = FollowupSplitter()
+        self.followups = followups or self.followups
+        return self._show(let_go + rest)
 
     def _show(self, text: str) -> str:
         self._visible.append(text)
         return text
+
+    @property
+    def wrote_call(self) -> bool:
+        """Whether a tool call stood in the text."""
+        return self._guard.caught
 
     @property
     def body(self) -> str:
@@ -74,12 +101,13 @@ class Step:
         return "".join(self._visible).strip("\r\n").rstrip()
 
     @property
-    def text(self) -> str:
-        return "".join(self.texts)
+    def empty(self) -> bool:
+        """Whether people got nothing out of it."""
+        return not self.body and not self.followups
 
     @property
-    def reasoning(self) -> str:
-        return "".join(self.reasonings)
+    def text(self) -> str:
+        return "".join(self.texts)
 
     def calls(self, *, taken: set[str], fresh: Callable[[], str]) -> tuple[ToolCall, ...]:
         """The merged calls in index order, each with an id that is not in `taken`; `taken` grows by them.
@@ -91,5 +119,34 @@ class Step:
             pieces = self._pieces[index]
             call_id = pieces.id if pieces.id and pieces.id not in taken else fresh()
             taken.add(call_id)
-            merged.append(ToolCall(call_id, pieces.name, "".join(pieces.arguments)))
+            merged.append(ToolCall(call_id, pieces.name, "".join(pieces.arguments), pieces.opaque))
         return tuple(merged)
+
+
+def json_error(arguments: str) -> str | None:
+    """What keeps the arguments from being JSON, in the parser's words."""
+    try:
+        json.loads(arguments)
+    except (ValueError, RecursionError) as error:
+        return str(error)
+    return None
+
+
+def is_cut(arguments: str) -> bool:
+    """Whether the arguments stop inside a JSON object, as they do when a provider cuts a message without saying so."""
+    if json_error(arguments) is None:
+        return False
+    depth, in_string, escaped = 0, False, False
+    for char in arguments:
+        if in_string:
+            in_string = escaped or char != '"'
+            escaped = char == "\\" and not escaped
+        elif char == '"':
+            in_string = True
+        elif char in "{[":
+            depth += 1
+        elif char in "}]":
+            depth -= 1
+            if depth <= 0:
+                return False
+    return in_string or depth > 0

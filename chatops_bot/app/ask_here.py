@@ -3,7 +3,6 @@
 It acts as viewer, for whom no change is even proposed: a proposal would be gone before anybody could approve it.
 """
 
-import logging
 import os
 import tempfile
 from collections.abc import AsyncGenerator
@@ -13,7 +12,14 @@ from pathlib import Path
 
 import aiohttp
 
-from chatops_bot.app.bootstrap import local_desk, open_core
+from chatops_bot.app.bootstrap import (
+    CUT_SECONDS,
+    build_core,
+    configured_model,
+    local_desk,
+    open_registry,
+    open_store,
+)
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import Config, load_secrets
 from chatops_bot.app.local_desk import LocalDesk, Rests
@@ -24,7 +30,6 @@ from chatops_bot.domain.redaction import Redactor
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.frames import Frame
 from chatops_bot.platforms.terminal.people import LocalPeople, LocalRefused
-from chatops_bot.sessions.router import DECISION_GRACE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,19 +60,21 @@ async def bot_for_one_question(
             f"No bot runs on {config.data}, so there is no thread to go on with; ask without --thread."
         )
     secrets = load_secrets(config, os.environ, with_slack=False)
-    set_up_logs(Redactor(secrets.values()), logging.ERROR)
-    ids, rests, people = RandomIds(), Rests(), LocalPeople({}, Role.VIEWER)
+    set_up_logs(Redactor(secrets.values()), config.logging.format, "error")
+    clock, ids, rests, people = SystemClock(), RandomIds(), Rests(), LocalPeople({}, Role.VIEWER)
     terminal = TerminalPlatform(ids)
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="chatops-bot-"))
         session = await stack.enter_async_context(aiohttp.ClientSession())
-        core = await stack.enter_async_context(
-            open_core(
-                config.model_copy(update={"data": Path(folder)}), secrets, clock=SystemClock(), ids=ids, session=session,
-                platform=terminal, directory=people, on_rest=rests.tell,
-            )
+        store = await stack.enter_async_context(
+            open_store(config.model_copy(update={"data": Path(folder)}), clock)
+        )
+        core = build_core(
+            config, secrets, clock=clock, ids=ids, store=store, model=configured_model(config, secrets, session),
+            registry=await stack.enter_async_context(open_registry(config, secrets, clock)),
+            platform=terminal, directory=people, on_rest=rests.tell,
         )  # fmt: skip
-        stack.push_async_callback(core.router.aclose)
         desk = local_desk(core, terminal, terminal, people, rests, ids)
-        stack.push_async_callback(desk.aclose, DECISION_GRACE_SECONDS)
+        stack.push_async_callback(desk.aclose, CUT_SECONDS)
+        stack.push_async_callback(core.router.cut, CUT_SECONDS)
         yield Here(desk, user_name(os.getuid()))

@@ -14,9 +14,19 @@ from aiohttp import web
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.health import Health
 from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.app.metering import (
+    MeteredModel,
+    metered_events,
+    metered_platform,
+    metered_store,
+    slack_meter,
+)
+from chatops_bot.app.metrics import Metrics
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
+from chatops_bot.app.process import unless
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ChatopsError
 from chatops_bot.domain.people import Role
@@ -36,8 +46,8 @@ from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
-from chatops_bot.sessions.recovery import close_interrupted_turns
-from chatops_bot.sessions.router import DECISION_GRACE_SECONDS, Router
+from chatops_bot.sessions.recovery import recover_turns
+from chatops_bot.sessions.router import Router
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.dispatch import Dispatcher
@@ -49,6 +59,9 @@ from chatops_bot.toolsets.scheduler.toolset import scheduler_tools
 
 _log = logging.getLogger(__name__)
 
+CUT_SECONDS = 3.0
+"""What turns and decisions that are cut off at the end get, to say so; with the rest of an end it stays under 25 s."""
+WEB_CLOSE_SECONDS = 2.0
 EXPIRY_SWEEP_SECONDS = 5.0
 PING_SECONDS = 5.0
 """slack_sdk's own default. A socket that broke is opened again at this beat, so it is how long the bot may be deaf; a pong
@@ -90,30 +103,38 @@ async def open_bot(
     ids: Ids,
     model: LLM | None = None,
     wrap_store: Callable[[Store], Store] = lambda store: store,
+    hurry: asyncio.Event | None = None,
 ) -> AsyncGenerator[Bot, None]:
-    """Start the bot, yield it, and bring it to rest. `model` and `wrap_store` are for tests that play a model or a crash.
+    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `model` and `wrap_store` are for tests that play a model or a crash.
 
     Raises StoreError or PlatformError when it cannot start.
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
-        slack = _platform(config, secrets, session, clock, ids)
+        sqlite = await stack.enter_async_context(open_store(config, clock))
+        registry = await stack.enter_async_context(open_registry(config, secrets, clock))
+        metrics = Metrics([tool.spec.name for tool in registry])
+        slack = _slack(config, secrets, session, clock, ids, metrics)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
-        platform = ChatAndTerminal(slack, terminal)
-        core = await stack.enter_async_context(
-            open_core(
-                config,
-                secrets,
-                clock=clock,
-                ids=ids,
-                session=session,
-                platform=platform,
-                directory=ChatAndLocalPeople(slack.directory, people),
-                model=model,
-                wrap_store=wrap_store,
-                on_rest=rests.tell,
-            )
+        platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
+        directory = ChatAndLocalPeople(slack.directory, people)
+        core = build_core(
+            config,
+            secrets,
+            clock=clock,
+            ids=ids,
+            store=metered_store(wrap_store(sqlite), metrics),
+            registry=registry,
+            model=MeteredModel(model, metrics)
+            if model
+            else configured_model(
+                config, secrets, session, metered=lambda inner: MeteredModel(inner, metrics)
+            ),
+            platform=platform,
+            directory=directory,
+            on_rest=rests.tell,
         )
+        health = Health(lambda: slack.deaf_because, sqlite.check)
         alerts = (
             Alerts(platform, core.followups, core.redactor, config.alerts.channel, config.alerts.language)
             if config.alerts.channel
@@ -121,87 +142,102 @@ async def open_bot(
         )
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
-        interrupted = await close_interrupted_turns(core.store, platform, clock)
-        if interrupted:
-            _log.warning("%d turns of the last process were closed as interrupted", interrupted)
-        await core.approvals.recover()
-        await slack.start(core.router.handle)
-        desk = local_desk(core, terminal, platform, people, rests, ids)
-        stack.push_async_callback(desk.aclose, DECISION_GRACE_SECONDS)
-        api = await stack.enter_async_context(local_api(config.data))
-        stack.push_async_callback(core.router.aclose)
-        await api.start(desk)
         web_url = await _serve_web(stack, config, web_app(
-            alerts=alerts, webhook_token=secrets.webhook_token, connected=lambda: slack.connected
+            alerts=alerts, webhook_token=secrets.webhook_token, health=health, metrics=lambda: metrics.text(core.store.proposals)
         ))  # fmt: skip
-        sweeper = asyncio.create_task(_sweep(core.approvals), name="expiry sweep")
-        stack.push_async_callback(_cancel, sweeper)
+        interrupted, never_started = await recover_turns(core.store, platform, directory, clock)
+        if interrupted or never_started:
+            _log.warning(
+                "of the last process, %d turns were closed as interrupted and %d start now",
+                interrupted,
+                len(never_started),
+            )
+        await core.approvals.recover()
+        desk = local_desk(core, terminal, platform, people, rests, ids)
+        stack.push_async_callback(desk.aclose, CUT_SECONDS)
+        api = await stack.enter_async_context(local_api(config.data))
+        drain_seconds = config.shutdown.drain_seconds
+        stack.push_async_callback(_come_to_rest, slack, core.router, drain_seconds, hurry or asyncio.Event())
+        core.router.resume(never_started)
+        await slack.start(metered_events(core.router.handle, metrics))
+        await api.start(desk)
+        for work, name in ((_sweep(core.approvals), "expiry sweep"), (metrics.watch_loop(), "loop lag")):
+            stack.push_async_callback(_cancel, asyncio.create_task(work, name=name))
+        health.recovered()
+        stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
 
 
 @asynccontextmanager
-async def open_core(
+async def open_store(config: Config, clock: Clock) -> AsyncGenerator[SqliteStore, None]:
+    """The store of `config`. Raises StoreError when it cannot be used."""
+    store = await SqliteStore.open(config.store_path, clock)
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+@asynccontextmanager
+async def open_registry(config: Config, secrets: Secrets, clock: Clock) -> AsyncGenerator[Registry, None]:
+    """Every tool that `config` connects."""
+    async with httpx.AsyncClient(trust_env=False) as http:
+        yield Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
+
+
+def build_core(
     config: Config,
     secrets: Secrets,
     *,
     clock: Clock,
     ids: Ids,
-    session: aiohttp.ClientSession,
+    store: Store,
+    registry: Registry,
+    model: LLM,
     platform: Platform,
     directory: Directory,
     on_rest: Callable[[SessionKey, TurnOutcome], None],
-    model: LLM | None = None,
-    wrap_store: Callable[[Store], Store] = lambda store: store,
-) -> AsyncGenerator[Core, None]:
-    """Everything between the platform and the scheduler, around the store of `config`.
+) -> Core:
+    """Everything between a platform and the tools.
 
-    Nothing runs yet: its owner recovers what an earlier process left, lets events in, and closes the router.
+    Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     """
     redactor = Redactor(secrets.values())
-    async with AsyncExitStack() as stack:
-        sqlite = await SqliteStore.open(config.store_path, clock)
-        stack.push_async_callback(sqlite.aclose)
-        store = wrap_store(sqlite)
-        http = await stack.enter_async_context(httpx.AsyncClient(trust_env=False))
-        model = model or _model(config, secrets, session)
-        registry = Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
-        proposer = Proposer(store.proposals, clock, ids, config.proposal_lifetime)
-        dispatcher = Dispatcher(
-            registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock
-        )
-        applier = Applier(registry, redactor)
+    proposer = Proposer(store.proposals, clock, ids, config.proposal_lifetime)
+    dispatcher = Dispatcher(registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock)
+    applier = Applier(registry, redactor)
 
-        def approvals_on(platform: Platform) -> Approvals:
-            return Approvals(
-                store=store,
-                platform=platform,
-                directory=directory,
-                applier=applier,
-                redactor=redactor,
-                clock=clock,
-                approver_configured=config.has_approver,
-            )
-
-        approvals = approvals_on(platform)
-        followups = Followups(store.controls, store.inbox, platform, ids)
-        conductor = Conductor(
-            platform=platform,
+    def approvals_on(platform: Platform) -> Approvals:
+        return Approvals(
             store=store,
-            loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-            registry=registry,
-            agents=load_agents(),
-            approvals=approvals,
-            followups=followups,
+            platform=platform,
+            directory=directory,
+            applier=applier,
             redactor=redactor,
             clock=clock,
-            ids=ids,
-            on_rest=on_rest,
+            approver_configured=config.has_approver,
         )
-        router = Router(
-            store=store, platform=platform, approvals=approvals, followups=followups, conductor=conductor
-        )
-        card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
-        yield Core(store, router, approvals, followups, redactor, model.name, approvals_on, card)
+
+    approvals = approvals_on(platform)
+    followups = Followups(store.controls, store.inbox, platform, ids)
+    conductor = Conductor(
+        platform=platform,
+        store=store,
+        loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
+        registry=registry,
+        agents=load_agents(),
+        approvals=approvals,
+        followups=followups,
+        redactor=redactor,
+        clock=clock,
+        ids=ids,
+        on_rest=on_rest,
+    )
+    router = Router(
+        store=store, platform=platform, approvals=approvals, followups=followups, conductor=conductor
+    )
+    card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
+    return Core(store, router, approvals, followups, redactor, model.name, approvals_on, card)
 
 
 def local_people(config: Config) -> LocalPeople:
@@ -219,24 +255,14 @@ def local_desk(
     )  # fmt: skip
 
 
-def _platform(
-    config: Config, secrets: Secrets, session: aiohttp.ClientSession, clock: Clock, ids: Ids
-) -> SlackPlatform:
-    return SlackPlatform(
-        session,
-        clock,
-        ids,
-        bot_token=secrets.slack_bot_token,
-        app_token=secrets.slack_app_token,
-        base_url=str(config.slack.api_url),
-        roles=config.people,
-        default_role=Role(config.roles.default),
-        ping_interval=PING_SECONDS,
-    )
-
-
-def _model(config: Config, secrets: Secrets, session: aiohttp.ClientSession) -> LLM:
-    offline = OfflineModel(pace=OFFLINE_PACE)
+def configured_model(
+    config: Config,
+    secrets: Secrets,
+    session: aiohttp.ClientSession,
+    metered: Callable[[LLM], LLM] = lambda model: model,
+) -> LLM:
+    """The model of `config`, and the offline rules where there is none or none answers. `metered` goes around each."""
+    offline = metered(OfflineModel(pace=OFFLINE_PACE))
     if secrets.model is None:
         return offline
     timeouts = ModelTimeouts(
@@ -251,7 +277,24 @@ def _model(config: Config, secrets: Secrets, session: aiohttp.ClientSession) -> 
         model=secrets.model.name,
         timeouts=timeouts,
     )
-    return FailoverModel(client, offline)
+    return FailoverModel(metered(client), offline)
+
+
+def _slack(
+    config: Config, secrets: Secrets, session: aiohttp.ClientSession, clock: Clock, ids: Ids, metrics: Metrics
+) -> SlackPlatform:
+    return SlackPlatform(
+        session,
+        clock,
+        ids,
+        bot_token=secrets.slack_bot_token,
+        app_token=secrets.slack_app_token,
+        base_url=str(config.slack.api_url),
+        roles=config.people,
+        default_role=Role(config.roles.default),
+        ping_interval=PING_SECONDS,
+        on_call=slack_meter(metrics),
+    )
 
 
 def _scheduler(config: Config, secrets: Secrets, http: httpx.AsyncClient) -> SchedulerClient:
@@ -263,13 +306,20 @@ def _scheduler(config: Config, secrets: Secrets, http: httpx.AsyncClient) -> Sch
 
 
 async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application) -> str:
-    runner = web.AppRunner(app, access_log=None)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=WEB_CLOSE_SECONDS)
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     site = web.TCPSite(runner, config.web.host, config.web.port)
     await site.start()
     host, port = runner.addresses[0][:2]
     return f"http://{host}:{port}"
+
+
+async def _come_to_rest(slack: SlackPlatform, router: Router, patience: float, hurry: asyncio.Event) -> None:
+    """Take in nothing more, let what runs come to its end, cut off what does not."""
+    await slack.stop_intake()
+    await unless(hurry, asyncio.gather(router.drain(patience), slack.drain(patience)))
+    await router.cut(CUT_SECONDS)
 
 
 async def _sweep(approvals: Approvals) -> None:

@@ -63,6 +63,12 @@ class WebConfig(_Section):
     port: int = Field(default=8320, ge=0, le=65535)
 
 
+class LoggingConfig(_Section):
+    format: Literal["auto", "json", "text"] = "auto"
+    """`auto` is text on a terminal and JSON anywhere else."""
+    level: Literal["info", "warning", "error"] = "info"
+
+
 class ModelConfig(_Section):
     base_url: HttpUrl | None = None
     """An OpenAI-compatible endpoint; OPENAI_BASE_URL wins over it. Without one the offline rules answer."""
@@ -77,6 +83,11 @@ class ProposalsConfig(_Section):
     expire_minutes: int = Field(default=60, ge=1, le=24 * 60)
 
 
+class ShutdownConfig(_Section):
+    drain_seconds: float = Field(default=15, ge=0, le=15)
+    """How long running turns and decisions get to come to their end; then turns are marked as interrupted."""
+
+
 class Config(_Section):
     """The whole file. `data` is resolved against the folder of the file."""
 
@@ -87,8 +98,10 @@ class Config(_Section):
     local: LocalConfig = LocalConfig()
     alerts: AlertsConfig = AlertsConfig()
     web: WebConfig = WebConfig()
+    logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
+    shutdown: ShutdownConfig = ShutdownConfig()
 
     @property
     def store_path(self) -> Path:
@@ -155,12 +168,17 @@ def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = T
 
     Raises ConfigInvalid naming every variable that is missing.
     """
-    accounts = config.scheduler.accounts
-    passwords = {name: getattr(accounts, name).password_env for name in ("viewer", "operator", "admin")}
+    problems = secrets_problems(config, env, with_slack=with_slack)
+    if problems:
+        raise ConfigInvalid("\n".join(problems))
+    return secrets_as_set(config, env)
+
+
+def secrets_problems(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> list[str]:
+    """A sentence for each variable that is missing or cannot be used."""
     slack = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"] if with_slack else []
-    needed = [*slack, *passwords.values()]
-    base_url = env.get("OPENAI_BASE_URL") or (str(config.model.base_url) if config.model.base_url else "")
-    model_name = env.get("OPENAI_MODEL") or config.model.name or ""
+    needed = [*slack, *_password_variables(config).values()]
+    base_url, model_name = _endpoint(config, env)
     problems = [
         f"{name} is not set in the environment; set it."
         for name in dict.fromkeys(needed)
@@ -176,15 +194,31 @@ def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = T
         )
     if base_url and not base_url.startswith(("http://", "https://")):
         problems.append("OPENAI_BASE_URL must begin with http:// or https://.")
-    if problems:
-        raise ConfigInvalid("\n".join(problems))
+    return problems
+
+
+def secrets_as_set(config: Config, env: Mapping[str, str]) -> Secrets:
+    """The secrets as far as they are set; what is missing is empty, and an endpoint without a model is none."""
+    passwords = _password_variables(config)
+    base_url, model_name = _endpoint(config, env)
+    has_model = bool(base_url and model_name)
     return Secrets(
         slack_bot_token=env.get("SLACK_BOT_TOKEN", ""),
         slack_app_token=env.get("SLACK_APP_TOKEN", ""),
-        scheduler_passwords={account: env[variable] for account, variable in passwords.items()},
-        model=ModelEndpoint(base_url, model_name, env.get("OPENAI_API_KEY", "")) if base_url else None,
+        scheduler_passwords={account: env.get(variable, "") for account, variable in passwords.items()},
+        model=ModelEndpoint(base_url, model_name, env.get("OPENAI_API_KEY", "")) if has_model else None,
         webhook_token=env.get("SCHEDULER_WEBHOOK_TOKEN", ""),
     )
+
+
+def _password_variables(config: Config) -> dict[str, str]:
+    accounts = config.scheduler.accounts
+    return {name: getattr(accounts, name).password_env for name in ("viewer", "operator", "admin")}
+
+
+def _endpoint(config: Config, env: Mapping[str, str]) -> tuple[str, str]:
+    base_url = env.get("OPENAI_BASE_URL") or (str(config.model.base_url) if config.model.base_url else "")
+    return base_url, env.get("OPENAI_MODEL") or config.model.name or ""
 
 
 _Path = tuple[str, ...]

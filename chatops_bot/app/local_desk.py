@@ -15,6 +15,7 @@ from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, SessionKey, TurnOutcome
+from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.view import View
 from chatops_bot.platforms.terminal.adapter import CHANNEL, NAME, WORKSPACE, TerminalPlatform
 from chatops_bot.platforms.terminal.frames import Ended, Frame, Opened, Whispered
@@ -23,7 +24,7 @@ from chatops_bot.ports import Ids, Place, Platform, PlatformLimits, Store
 from chatops_bot.rendering.escapes import exact
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.approvals import Approvals
-from chatops_bot.sessions.commands import Verdict, parse_command
+from chatops_bot.sessions.commands import DecideByCode, Verdict, parse_command
 from chatops_bot.sessions.router import Router
 
 T = TypeVar("T")
@@ -107,7 +108,7 @@ class LocalDesk:
         seat = self.terminal.sit(thread)
         yield Opened(thread, self.model_name)
         try:
-            if command is not None:
+            if isinstance(command, DecideByCode):
                 decision = await self.decide(user, command.code, command.verdict, role=role)
                 for view in decision.views:
                     yield Whispered(view)
@@ -223,3 +224,6 @@ class _Heard:
 
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         self.views.append(view)
+
+    async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
+        return await self._platform.earlier(place, before, limit)

@@ -6,6 +6,7 @@ a terminal like any other, and its card in the chat tells.
 
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.session import MessageRef
+from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.view import View
 from chatops_bot.platforms.terminal.adapter import CHANNEL, TerminalPlatform
 from chatops_bot.platforms.terminal.people import PREFIX, LocalPeople
@@ -43,6 +44,9 @@ class ChatAndTerminal:
 
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         await self._of(place.channel).whisper(place, person_id, view)
+
+    async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
+        return await self._of(place.channel).earlier(place, before, limit)
 
 
 class ChatAndLocalPeople:

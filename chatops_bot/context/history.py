@@ -12,8 +12,9 @@ from chatops_bot.context.fence import fence
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import TurnOutcome
-from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.tool import ARGUMENT_CHARS, ToolCall
 from chatops_bot.domain.transcript import (
+    EarlierRead,
     Entry,
     ModelSaid,
     ProposalDecided,
@@ -25,6 +26,9 @@ from chatops_bot.domain.transcript import (
 HISTORY_CHARS = 96 * 1024
 """Size of the newest part of the transcript that is sent, in characters (the first seed system keeps 96 KiB)."""
 
+UNREADABLE_CHARS = 2_000
+"""How much of arguments that could not be used is repeated to the model: enough to see what was wrong."""
+
 _NO_RESULT = canonical_json({"error": "interrupted: no result of this call was stored"})
 _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTED, TurnOutcome.CAPPED}
 
@@ -34,20 +38,22 @@ def project(
 ) -> list[Message]:
     """The newest messages of the transcript that fit in `limit` characters, starting at a user message.
 
-    The newest user message and what follows it are always there, whatever their size.
+    The newest user message and what follows it are always there, whatever their size; so is, in front, what stood in the
+    thread before the session began, since that is what the thread is about.
     """
+    earlier: list[Message] = []
     messages: list[Message] = []
     starts: list[int] = []
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
     for entry in entries:
         match entry:
+            case EarlierRead():
+                earlier.append(RecordMessage(fence(_earlier(entry), source="thread", nonce=nonce)))
             case UserSaid():
                 starts.append(len(messages))
-                messages.append(UserMessage(entry.text))
+                messages.append(UserMessage(entry.text, entry.author_id))
             case ModelSaid() if entry.calls:
-                messages.append(
-                    AssistantMessage(entry.text, entry.reasoning, tuple(map(_replayable, entry.calls)))
-                )
+                messages.append(assistant_message(entry))
                 messages += (
                     answer_to(c, results.get((entry.turn_id, c.id)), nonce=nonce) for c in entry.calls
                 )
@@ -62,12 +68,19 @@ def project(
                 messages.append(RecordMessage(fence(ended, source="end of a turn", nonce=nonce)))
             case _:
                 pass  # tool results stand with their calls; an ordinary end says nothing new
-    return _newest(messages, starts, limit)
+    return [*earlier, *_newest(messages, starts, limit)]
 
 
 def assistant_message(entry: ModelSaid) -> AssistantMessage:
     """What the model said, as it is sent back: reasoning unchanged, arguments always a JSON object."""
-    return AssistantMessage(entry.text, entry.reasoning, tuple(map(_replayable, entry.calls)))
+    return AssistantMessage(entry.text, entry.reasoning, tuple(map(_replayable, entry.calls)), entry.model)
+
+
+def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
+    """The calls of a turn that have no stored result, in order: what a turn that is cut short leaves behind."""
+    answered = {e.call_id for e in entries if isinstance(e, ToolReturned) and e.turn_id == turn_id}
+    said = (e for e in entries if isinstance(e, ModelSaid) and e.turn_id == turn_id)
+    return [call for message in said for call in message.calls if call.id not in answered]
 
 
 def answer_to(call: ToolCall, result: ToolReturned | None, *, nonce: Callable[[], str]) -> ToolMessage:
@@ -81,17 +94,39 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
 def _replayable(call: ToolCall) -> ToolCall:
-    """The call as any provider takes it back, whatever the model had sent: a legal name, and arguments that are a JSON object."""
+    """The call as any provider takes it back, whatever the model had sent: a legal name, and arguments that are a JSON object.
+
+    This is the one place that sees to it. Arguments that were an object stay as they were, to the byte.
+    """
     name = call.name if _NAME.fullmatch(call.name) else "unreadable_name"
-    if not call.arguments.strip():
-        return ToolCall(call.id, name, "{}")
+    return ToolCall(call.id, name, _object_text(call.arguments), call.opaque)
+
+
+def _object_text(arguments: str) -> str:
+    if arguments.strip() in ("", "null"):
+        return "{}"
     try:
-        arguments = json.loads(call.arguments)
+        valid = isinstance(json.loads(arguments, parse_constant=_no_json), dict)
     except (ValueError, RecursionError):
-        arguments = None
-    if isinstance(arguments, dict):
-        return ToolCall(call.id, name, call.arguments)
-    return ToolCall(call.id, name, canonical_json({"not_valid_json": call.arguments}))
+        valid = False
+    if valid and len(arguments) <= ARGUMENT_CHARS:
+        return arguments
+    return canonical_json({"too_long" if valid else "not_valid_json": arguments[:UNREADABLE_CHARS]})
+
+
+def _no_json(constant: str) -> None:
+    """Python reads NaN and Infinity; JSON has neither, and providers say so."""
+    raise ValueError(constant)
+
+
+def _earlier(entry: EarlierRead) -> str:
+    if entry.problem:
+        return canonical_json({"earlier_messages": "could not be read", "problem": entry.problem})
+    told = [
+        {"author": each.author, "time": each.at.isoformat(timespec="seconds"), "text": each.text}
+        for each in entry.messages
+    ]
+    return canonical_json({"earlier_messages": told, "left_out": entry.left_out})
 
 
 def _decision(entry: ProposalDecided) -> str:
@@ -123,5 +158,7 @@ def _newest(messages: list[Message], starts: list[int], limit: int) -> list[Mess
 
 
 def _size(message: Message) -> int:
-    calls = message.calls if isinstance(message, AssistantMessage) else ()
-    return len(message.text) + sum(len(call.arguments) for call in calls)
+    if not isinstance(message, AssistantMessage):
+        return len(message.text)
+    carried = len(message.reasoning.text) + len(message.reasoning.opaque)
+    return len(message.text) + carried + sum(len(call.arguments) + len(call.opaque) for call in message.calls)

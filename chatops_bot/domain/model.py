@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct
+
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.tool import ToolCall
 
@@ -16,7 +18,10 @@ class SystemMessage:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
+    """What a person wrote. `author` is their id, which the platform gives out; empty when nobody in particular said it."""
+
     text: str
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +32,27 @@ class ContextMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class Reasoning:
+    """A model's reasoning as it came, for the same model to get back unchanged: several refuse a request without it.
+
+    `text` stood in the message field `field`; where that is `content` it stood in front of the text, its tags included. An
+    empty text in a named field goes back as an empty text. `opaque` is the JSON text of an object: further fields of the
+    message that only the provider understands (signed and encrypted blocks).
+    """
+
+    text: str = ""
+    field: str = ""
+    opaque: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AssistantMessage:
+    """`model` names the model that said it: only that one gets `reasoning`, and what is opaque in `calls`, back."""
+
     text: str
-    reasoning: str = ""
+    reasoning: Reasoning = Reasoning()
     calls: tuple[ToolCall, ...] = ()
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +74,12 @@ class RecordMessage:
 Message = SystemMessage | UserMessage | ContextMessage | AssistantMessage | ToolMessage | RecordMessage
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ToolDefinition:
-    """A tool as the model sees it; `parameters` is a JSON schema of type object."""
+    """A tool as the model sees it; `parameters` is a JSON schema of type object.
+
+    One definition is one object for as long as its registry lives, so what is derived from it can be kept.
+    """
 
     name: str
     description: str
@@ -76,8 +101,9 @@ class FinishReason(StrEnum):
     BLOCKED = "blocked"
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True):
+    """A Struct, since one is made for every word of every answer, and a frozen dataclass takes three times as long."""
+
     text: str
 
 
@@ -88,19 +114,39 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallDelta:
-    """A piece of one tool call. Pieces with one `index` belong together: id and name come once, arguments in parts."""
+    """A piece of one tool call. Pieces with one `index` belong together: id and name come once, arguments in parts.
+
+    A later `opaque` takes the place of an earlier one; see `ToolCall`.
+    """
 
     index: int
     id: str = ""
     name: str = ""
     arguments: str = ""
+    opaque: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
+    """Tokens of one or more model calls. The cached are among those of the prompt, the reasoning among the completion's."""
+
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.reasoning_tokens + other.reasoning_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TextEnded:
+    """The answer is whole, though its usage may still come: nothing of the text needs to be held back any more. Optional."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +158,12 @@ class ModelNotice:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The last delta of a stream that ended properly."""
+    """The last delta of a stream that ended properly. `model` names the model that answered; empty: the one that was asked."""
 
     reason: FinishReason
     usage: Usage = Usage()
+    reasoning: Reasoning = Reasoning()
+    model: str = ""
 
 
-ModelDelta = TextDelta | ReasoningDelta | ToolCallDelta | ModelNotice | Finished
+ModelDelta = TextDelta | ReasoningDelta | ToolCallDelta | ModelNotice | TextEnded | Finished

@@ -52,3 +52,5 @@ class RunningTurn:
     language: str
     snapshot: str
     """The answer view so far as JSON (see `rendering.turn_view`), empty before the first edit."""
+    input: str = ""
+    """What starts the turn, as JSON (see `sessions.mailbox`), so that one that never started can start after a restart."""

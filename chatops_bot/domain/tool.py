@@ -8,14 +8,22 @@ from chatops_bot.domain.language import Phrase
 
 ToolStatus = Literal["ok", "error", "waits", "not_run"]
 
+ARGUMENT_CHARS = 64_000
+"""The longest arguments that a call may have: about 16,000 tokens, above anything that a tool here takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call of a model message. `arguments` is the raw JSON text as the model sent it, valid or not."""
+    """One call of a model message. `arguments` is the raw JSON text as the model sent it, valid or not.
+
+    `opaque` is the JSON text of an object: fields that the provider put beside the call for itself, such as a signature of
+    the thought that led to it. The same model gets them back unchanged.
+    """
 
     id: str
     name: str
     arguments: str
+    opaque: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ Entries are appended as they happen, so a turn that fails, is stopped or dies ke
 message may therefore stand without the results of its calls; the projection in `context.history` answers those itself.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from chatops_bot.domain.model import Reasoning, Usage
 from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.tool import ToolCall, ToolStatus
 
 
@@ -26,14 +28,31 @@ class UserSaid:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierRead:
+    """What stood in the thread before the session began, redacted and not yet fenced. Read once: `problem` says why not.
+
+    `problem` is the platform's code for the failure, empty when the messages were read.
+    """
+
+    turn_id: str
+    at: datetime
+    messages: tuple[EarlierMessage, ...]
+    left_out: int = 0
+    problem: str = ""
+    kind: Literal["earlier"] = "earlier"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSaid:
-    """One model message: its text, its reasoning (kept and sent back unchanged, never shown) and its calls."""
+    """One model message: its text, its reasoning (never shown) and its calls, the model that said it and what it cost."""
 
     turn_id: str
     at: datetime
     text: str
-    reasoning: str
+    reasoning: Reasoning
     calls: tuple[ToolCall, ...]
+    model: str = ""
+    usage: Usage = field(default_factory=Usage)
     kind: Literal["model"] = "model"
 
 
@@ -77,4 +96,4 @@ class TurnRested:
     kind: Literal["end"] = "end"
 
 
-Entry = UserSaid | ModelSaid | ToolReturned | ProposalDecided | TurnRested
+Entry = EarlierRead | UserSaid | ModelSaid | ToolReturned | ProposalDecided | TurnRested

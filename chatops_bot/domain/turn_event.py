@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.model import Usage
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolStatus
 
 
-@dataclass(frozen=True, slots=True)
-class TextStreamed:
-    """Visible text of the model, in order, in pieces of any size."""
+class TextStreamed(Struct, frozen=True):
+    """Visible text of the model, in order, in pieces of any size. A Struct for the reason that `model.TextDelta` is one."""
 
     text: str
 
@@ -20,6 +22,14 @@ class ReasoningStreamed:
     """The model's reasoning; a channel of its own that people don't see by default."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded:
+    """One model call came to its end. `usage` is that call's alone; a provider that tells none leaves it at zero."""
+
+    model: str
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +77,13 @@ class Rested:
 
 
 TurnEvent = (
-    TextStreamed | ReasoningStreamed | RoundEnded | CallStarted | CallEnded | Proposed | Noted | Rested
+    TextStreamed
+    | ReasoningStreamed
+    | StepEnded
+    | RoundEnded
+    | CallStarted
+    | CallEnded
+    | Proposed
+    | Noted
+    | Rested
 )

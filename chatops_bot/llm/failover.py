@@ -8,11 +8,13 @@ handed over stays handed over; the next turn asks the primary first.
 from collections import OrderedDict
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 
 from chatops_bot.domain.errors import ModelBroke, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import (
     AssistantMessage,
+    Finished,
     Message,
     ModelDelta,
     ModelNotice,
@@ -64,10 +66,11 @@ class FailoverModel:
         yield ModelNotice(Phrase(f"{reason.zh}{_INSTEAD.zh}", f"{reason.en} {_INSTEAD.en}"))
         async with aclosing(self._standby.stream(request)) as deltas:
             async for delta in deltas:
-                if not isinstance(
-                    delta, ModelNotice
-                ):  # the standby's own would say that no model is configured
-                    yield delta
+                if isinstance(delta, ModelNotice):
+                    continue  # the standby's own would say that no model is configured
+                if isinstance(delta, Finished):
+                    delta = replace(delta, model=delta.model or self._standby.name)
+                yield delta
 
     def _remember(self, question: _Question, failure: ModelError) -> None:
         self._handed_over[question] = failure

@@ -4,7 +4,8 @@ What is tried again, and when: only what may pass by itself (not reached, overlo
 first byte of an answer, since later the person has already seen something. All tries share the one deadline for the first
 delta, so a person never waits longer than that to hear how it went.
 
-Progress is a delta. Comments and empty chunks that keep a connection alive do not count as one.
+Progress is a delta. Comments and empty chunks that keep a connection alive do not count as one. A whole answer is passed on
+at once: its usage, which some providers send after it and some never, is waited for only briefly.
 """
 
 import asyncio
@@ -20,7 +21,8 @@ from yarl import URL
 from chatops_bot.domain.errors import ConfigInvalid, ModelUnavailable
 from chatops_bot.domain.model import ModelDelta, ModelRequest
 from chatops_bot.llm.openai_errors import ProviderErrors, retry_after_of
-from chatops_bot.llm.openai_wire import AnswerParser, ContextRole, encode
+from chatops_bot.llm.openai_request import ContextRole, encode
+from chatops_bot.llm.openai_wire import AnswerParser
 
 RETRY_PAUSES = (0.5, 1.5)
 """Seconds before the second and the third try. A person is waiting, so there are few tries, soon."""
@@ -45,7 +47,7 @@ class ModelTimeouts:
     connect: float = 10.0
     first_delta: float = 60.0
     between: float = 60.0
-    linger: float = 5.0
+    linger: float = 0.5
     hang_up: float = 0.1
 
 
@@ -105,27 +107,29 @@ class OpenAIClient:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
         """See `ports.LLM.stream`."""
-        begun = False
-        deadline = _now() + self._timeouts.first_delta
-        response = await self._open(request, deadline)
+        parser = AnswerParser(self._errors, self.name)
+        patience = _Patience(self._timeouts)
+        response, data = await self._open(request, patience.deadline)
         try:
-            parser = AnswerParser(self._errors)
-            while not parser.ended:
-                data = await self._read(response, parser, deadline, begun)
-                if not data:
-                    break
-                for delta in parser.feed(data):
+            while data:
+                deltas = parser.feed(data)
+                for delta in deltas:
                     yield delta
-                    begun = True
-                    deadline = _now() + self._timeouts.between
+                if deltas:
+                    patience.progressed()
+                if parser.ended:
+                    break
+                if parser.answered:
+                    patience.answered()
+                data = await self._read(response, patience)
             for delta in parser.close():
                 yield delta
             await self._hang_up(response)
         finally:
             response.close()
 
-    async def _open(self, request: ModelRequest, deadline: float) -> aiohttp.ClientResponse:
-        """An answer with status 200 of which nothing is read yet, after as many tries as it takes."""
+    async def _open(self, request: ModelRequest, deadline: float) -> tuple[aiohttp.ClientResponse, bytes]:
+        """An answer with status 200 and its first bytes, after as many tries as it takes."""
         pauses = iter(RETRY_PAUSES)
         while True:
             try:
@@ -136,9 +140,13 @@ class OpenAIClient:
                     raise
             await self._sleep(wait)
 
-    async def _post(self, request: ModelRequest, deadline: float) -> aiohttp.ClientResponse:
+    async def _post(self, request: ModelRequest, deadline: float) -> tuple[aiohttp.ClientResponse, bytes]:
         body = encode(
-            request, self._model, context_role=self._context_role, include_usage=self._include_usage
+            request,
+            self._model,
+            speaker=self.name,
+            context_role=self._context_role,
+            include_usage=self._include_usage,
         )
         try:
             async with asyncio.timeout_at(deadline):
@@ -152,7 +160,7 @@ class OpenAIClient:
                     allow_redirects=False,
                 )
                 if response.status == HTTPStatus.OK:
-                    return response
+                    return response, await _first_bytes(response)
                 complaint = await _beginning(response)
         except aiohttp.ClientSSLError as error:
             raise self._errors.untrusted() from error
@@ -168,22 +176,18 @@ class OpenAIClient:
             return await self._post(request, deadline)
         raise self._errors.from_answer(response.status, complaint, retry_after_of(response.headers))
 
-    async def _read(
-        self, response: aiohttp.ClientResponse, parser: AnswerParser, deadline: float, begun: bool
-    ) -> bytes:
-        """The next bytes; none at the end, or when a complete answer has waited long enough for its usage."""
-        if parser.answered:
-            deadline = min(deadline, _now() + self._timeouts.linger)
+    async def _read(self, response: aiohttp.ClientResponse, patience: "_Patience") -> bytes:
+        """The next bytes; none at the end, or when a whole answer has waited long enough for its usage."""
         try:
-            async with asyncio.timeout_at(deadline):
+            async with asyncio.timeout_at(patience.deadline):
                 return await response.content.readany()
         except aiohttp.ClientError as error:
-            if not parser.answered:
+            if not patience.whole:
                 raise self._errors.broke_off() from error
         except TimeoutError as error:
-            if not parser.answered and begun:
+            if not patience.whole and patience.begun:
                 raise self._errors.stalled(self._timeouts.between) from error
-            if not parser.answered:
+            if not patience.whole:
                 raise self._errors.silent(self._timeouts.first_delta) from error
         return b""
 
@@ -195,8 +199,38 @@ class OpenAIClient:
                     pass
 
 
+class _Patience:
+    """Until when the next bytes are waited for. Only progress moves that time; bytes do not."""
+
+    def __init__(self, timeouts: ModelTimeouts) -> None:
+        self.deadline = _now() + timeouts.first_delta
+        self.begun = False
+        self.whole = False
+        self._timeouts = timeouts
+
+    def progressed(self) -> None:
+        """A delta was passed on; the time that its receiver took is not the provider's."""
+        self.begun = True
+        if not self.whole:
+            self.deadline = _now() + self._timeouts.between
+
+    def answered(self) -> None:
+        if not self.whole:
+            self.whole = True
+            self.deadline = _now() + self._timeouts.linger
+
+
 def _now() -> float:
     return asyncio.get_running_loop().time()
+
+
+async def _first_bytes(response: aiohttp.ClientResponse) -> bytes:
+    """The first bytes of an answer's body. Failing here, nothing of it was seen yet, so it may be asked for again."""
+    try:
+        return await response.content.readany()
+    except BaseException:
+        response.close()
+        raise
 
 
 def _headers(api_key: str) -> dict[str, str]:

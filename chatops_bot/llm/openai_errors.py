@@ -95,9 +95,16 @@ WEB_PAGE = Phrase(
 QUOTED_CHARS = 200
 """How much of a provider's message is repeated."""
 
-_QUOTA_CODES = ("insufficient_quota", "insufficient_balance", "billing", "arrearage", "credit")
+LONGEST_RETRY_AFTER = 86_400.0
+"""Seconds. Beyond a day, a provider's word on when to come back says no more than "not today"."""
+
+_QUOTA_CODES = (
+    "insufficient_quota", "insufficient_balance", "current_quota", "billing", "arrearage", "overdue", "credit",
+)  # fmt: skip
 _QUOTA_WORDS = (
     "insufficient balance",
+    "check your plan and billing",
+    "run out of credits",
     "credit balance is too low",
     "insufficient credit",
     "余额不足",
@@ -151,19 +158,19 @@ def complaint_in(body: bytes) -> Complaint:
 
 
 def retry_after_of(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait by `Retry-After-Ms` or `Retry-After`; a date counts from the answer's own `Date`.
+    """Seconds to wait by `Retry-After-Ms` or `Retry-After`, at most a day; a date counts from the answer's own `Date`.
 
     `headers` looks names up without regard to case, as HTTP libraries' mappings do.
     """
     for name, unit in (("Retry-After-Ms", 0.001), ("Retry-After", 1.0)):
         value = headers.get(name, "").strip()
         if value.replace(".", "", 1).isdecimal():
-            return float(value) * unit
+            return min(float(value) * unit, LONGEST_RETRY_AFTER)
     try:
         wait = parsedate_to_datetime(headers["Retry-After"]) - parsedate_to_datetime(headers["Date"])
     except (KeyError, ValueError, TypeError):
         return None
-    return max(0.0, wait.total_seconds())
+    return min(max(0.0, wait.total_seconds()), LONGEST_RETRY_AFTER)
 
 
 class ProviderErrors:

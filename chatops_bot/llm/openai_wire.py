@@ -1,9 +1,8 @@
-"""The wire of OpenAI-compatible chat completions, both ways and without any I/O.
+"""The answers of OpenAI-compatible chat completions, without any I/O.
 
-Out: `encode` makes the body of a streaming request. In: an `AnswerParser` is fed the answer's bytes in pieces of any size
-and gives deltas; `close` says how the answer ended. An answer is complete when the provider said so, by `[DONE]` or by a
-finish reason in every choice that it opened. Anything else is broken off, whatever was parsed before, so a call that was
-cut can never look finished.
+An `AnswerParser` is fed an answer's bytes in pieces of any size and gives deltas; `close` says how the answer ended. An
+answer is complete when the provider said so, by `[DONE]` or by a finish reason in every choice that it opened. Anything
+else is broken off, whatever was parsed before, so a call that was cut can never look finished.
 
 Providers disagree about how the pieces of a call are marked; `CallSorter` holds what we know about that. Ids are passed
 on as they came, empty or double: making them unique is the business of whoever merges the deltas.
@@ -12,172 +11,78 @@ on as they came, empty or double: making them unique is the business of whoever 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from chatops_bot.domain.errors import ModelBroke, ModelError
 from chatops_bot.domain.model import (
-    AssistantMessage,
-    ContextMessage,
     Finished,
     FinishReason,
-    Message,
     ModelDelta,
-    ModelRequest,
     ReasoningDelta,
-    RecordMessage,
-    SystemMessage,
     TextDelta,
+    TextEnded,
     ToolCallDelta,
-    ToolDefinition,
-    ToolMessage,
     Usage,
-    UserMessage,
 )
-from chatops_bot.domain.tool import ToolCall
 from chatops_bot.llm.openai_errors import ProviderErrors
+from chatops_bot.llm.reasoning import BLOCK_FIELDS, ReasoningMerger, ThinkSplitter
 from chatops_bot.llm.sse import EventSplitter
-
-ContextRole = Literal["system", "developer", "user"]
-
-NOTHING_RETURNED = "(the tool returned nothing)"
-NOTHING_SAID = "(no text)"
-"""Placeholders: several providers answer 400 to a message whose content is empty."""
 
 ANSWER_BYTES = 8 << 20
 """The most that one event, or one answer that is not streamed, may hold. A whole answer of a large model is below 1 MiB."""
 
 
-def encode(
-    request: ModelRequest, model: str, *, context_role: ContextRole = "system", include_usage: bool = True
-) -> bytes:
-    """The body of a streaming chat completion, as UTF-8 JSON.
-
-    The context message goes right behind the newest user message, so that what precedes it stays the same between calls
-    and can be cached; `context_role` is its role, for providers that accept one system message only. Lone surrogates,
-    which no provider accepts, become question marks.
-    """
-    body: dict[str, Any] = {"model": model, "stream": True}
-    if include_usage:
-        body["stream_options"] = {"include_usage": True}
-    body["messages"] = [_message(message, context_role) for message in _in_order(request.messages)]
-    if request.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-
-
-def _in_order(messages: tuple[Message, ...]) -> list[Message]:
-    """The messages with every context message moved behind the newest user message; without one they stay put."""
-    users = [place for place, message in enumerate(messages) if isinstance(message, UserMessage)]
-    if not users:
-        return list(messages)
-    context = [message for message in messages if isinstance(message, ContextMessage)]
-    before = [message for message in messages[: users[-1] + 1] if not isinstance(message, ContextMessage)]
-    after = [message for message in messages[users[-1] + 1 :] if not isinstance(message, ContextMessage)]
-    return [*before, *context, *after]
-
-
-def _message(message: Message, context_role: ContextRole) -> dict[str, Any]:
-    match message:
-        case SystemMessage(text):
-            return {"role": "system", "content": text}
-        case UserMessage(text) | RecordMessage(text):
-            return {"role": "user", "content": text if text.strip() else NOTHING_SAID}
-        case ContextMessage(text):
-            return {"role": context_role, "content": text}
-        case ToolMessage(call_id, _, text):
-            content = text if text.strip() else NOTHING_RETURNED
-            return {"role": "tool", "tool_call_id": call_id, "content": content}
-        case AssistantMessage():
-            return _assistant(message)
-
-
-def _assistant(message: AssistantMessage) -> dict[str, Any]:
-    content = message.text if message.text.strip() else None
-    encoded: dict[str, Any] = {"role": "assistant", "content": content}
-    if message.reasoning:
-        encoded["reasoning_content"] = message.reasoning
-    if message.calls:
-        encoded["tool_calls"] = [_call(call) for call in message.calls]
-    elif content is None:
-        encoded["content"] = NOTHING_SAID
-    return encoded
-
-
-def _call(call: ToolCall) -> dict[str, Any]:
-    return {
-        "id": call.id,
-        "type": "function",
-        "function": {"name": call.name, "arguments": _replayed_arguments(call.arguments)},
-    }
-
-
-def _replayed_arguments(arguments: str | None) -> str:
-    """Arguments as history may hold them: a JSON object, unchanged if it was one, since some providers parse it again."""
-    if not arguments or not arguments.strip() or arguments.strip() == "null":
-        return "{}"
-    try:
-        valid = isinstance(json.loads(arguments), dict)
-    except (ValueError, RecursionError):
-        valid = False
-    return arguments if valid else json.dumps({"unreadable": arguments}, ensure_ascii=False)
-
-
-def _tool(tool: ToolDefinition) -> dict[str, Any]:
-    parameters = {"type": "object", "properties": {}, **tool.parameters}
-    function = {"name": tool.name, "description": tool.description, "parameters": parameters}
-    return {"type": "function", "function": function}
-
-
-class _Function(msgspec.Struct):
+class _Function(msgspec.Struct, gc=False):
     name: str | None = None
     arguments: Any = None
     """Text by the protocol; some providers send the object itself."""
 
 
-class _CallPiece(msgspec.Struct):
+class _CallPiece(msgspec.Struct, gc=False):
     index: int | None = None
     id: str | None = None
     function: _Function | None = None
+    extra_content: Any = None
+    """Gemini's compatible endpoint puts the signature of a thought here."""
+    provider_specific_fields: Any = None
+    """LiteLLM puts it here."""
 
 
-class _Part(msgspec.Struct):
+class _Part(msgspec.Struct, gc=False):
     type: str = ""
     text: str | None = None
+    thinking: Any = None
 
 
-class _Said(msgspec.Struct):
+class _Said(msgspec.Struct, gc=False):
     content: str | list[_Part] | None = None
     refusal: str | None = None
     reasoning_content: str | None = None
     reasoning: Any = None
+    reasoning_details: Any = None
+    thinking_blocks: Any = None
+    extra_content: Any = None
     tool_calls: list[_CallPiece] | None = None
+    function_call: _Function | None = None
+    """The protocol before `tool_calls`: one call, without id."""
 
 
-class _Choice(msgspec.Struct):
+class _Choice(msgspec.Struct, gc=False):
     index: int | None = None
     delta: _Said | None = None
     message: _Said | None = None
     finish_reason: str | None = None
+    usage: Any = None
+    """Moonshot puts the usage here."""
 
 
-class _CachedTokens(msgspec.Struct):
-    cached_tokens: int | None = None
-
-
-class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    prompt_tokens_details: _CachedTokens | None = None
-    prompt_cache_hit_tokens: int | None = None
-
-
-class _Chunk(msgspec.Struct):
+class _Chunk(msgspec.Struct, gc=False):
     """One chunk of a stream, or a whole answer: the two differ in `delta` and `message` only."""
 
     choices: list[_Choice] | None = None
-    usage: _Usage | None = None
+    usage: Any = None
     error: Any = None
     object: Any = None
     """`error` when the chunk itself is the error object."""
@@ -250,7 +155,12 @@ class CallSorter:
         if identity:
             self._by_id[choice, identity] = call
         self._newest[choice] = call
-        delta = ToolCallDelta(call.index, "" if call.id else identity, "" if call.name else name, arguments)
+        opaque = ""
+        if piece.extra_content is not None or piece.provider_specific_fields is not None:
+            opaque = _opaque(piece)
+        delta = ToolCallDelta(
+            call.index, "" if call.id else identity, "" if call.name else name, arguments, opaque
+        )
         call.id, call.name = call.id or identity, call.name or name
         call.arguments.append(arguments)
         return delta
@@ -260,6 +170,16 @@ def _named_anew(call: _OpenCall, name: str, arguments: str) -> bool:
     return bool(call.name) and (name != call.name or (bool(arguments) and call.complete))
 
 
+def _opaque(piece: _CallPiece) -> str:
+    fields = {
+        "extra_content": piece.extra_content,
+        "provider_specific_fields": piece.provider_specific_fields,
+    }
+    return json.dumps(
+        {name: value for name, value in fields.items() if value is not None}, ensure_ascii=False
+    )
+
+
 def _text_of_arguments(arguments: Any) -> str:
     if arguments is None:
         return ""
@@ -267,18 +187,25 @@ def _text_of_arguments(arguments: Any) -> str:
 
 
 class AnswerParser:
-    """Turns the bytes of one answer into deltas. `errors` makes the errors, in the provider's name.
+    """Turns the bytes of one answer into deltas. `errors` makes the errors, in the provider's name; `model` names the
+    model in `Finished`.
 
     `feed` never raises: what goes wrong ends the answer and is raised by `close`, so that the deltas before it are not lost.
     An answer that begins with a brace is one JSON document from a provider that does not stream.
     """
 
-    def __init__(self, errors: ProviderErrors) -> None:
+    def __init__(self, errors: ProviderErrors, model: str = "") -> None:
         self._errors = errors
+        self._model = model
         self._events: EventSplitter | None = None
         self._document: bytearray | None = None
         self._calls = CallSorter()
+        self._think = ThinkSplitter()
+        self._reasoning = ReasoningMerger()
+        self._streamed = False
+        self._text_ended = False
         self._reasons: dict[int, str] = {}
+        self._answered = False
         self._usage = Usage()
         self._done = False
         self._failure: ModelError | None = None
@@ -291,7 +218,7 @@ class AnswerParser:
     @property
     def answered(self) -> bool:
         """Every choice has its finish reason; only the usage may be missing."""
-        return bool(self._reasons) and all(self._reasons.values())
+        return self._answered
 
     def feed(self, data: bytes) -> list[ModelDelta]:
         """The deltas that `data` completes, in order, never a `Finished`."""
@@ -300,9 +227,9 @@ class AnswerParser:
             return deltas
         try:
             for event in self._events_in(data):
+                self._take(event, deltas)
                 if self._done:
                     break
-                deltas.extend(self._deltas_of(event))
         except ModelError as failure:
             self._failure = failure
         return deltas
@@ -315,11 +242,13 @@ class AnswerParser:
         if not self._done:
             try:
                 for event in self._last_events():
-                    rest.extend(self._deltas_of(event))
+                    self._take(event, rest)
             except ModelBroke:
                 if not self.answered:
                     raise
-        return [*rest, self._finished()]
+        finished = self._finished()
+        self._end_text(rest)
+        return [*rest, finished]
 
     def _events_in(self, data: bytes) -> Iterator[bytes]:
         if self._events is None and self._document is None:
@@ -347,13 +276,15 @@ class AnswerParser:
         elif self._events is not None:
             yield from self._events.flush()
 
-    def _deltas_of(self, event: bytes) -> list[ModelDelta]:
-        event = event.strip()
-        if not event:
-            return []
-        if event == b"[DONE]":
-            self._done = True
-            return []
+    def _take(self, event: bytes, deltas: list[ModelDelta]) -> None:
+        """Add what one event says. Runs for every word of every answer."""
+        if event[:1] != b"{":
+            event = event.strip()
+            if not event:
+                return
+            if event == b"[DONE]":
+                self._done = True
+                return
         try:
             chunk = _CHUNK.decode(event)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -362,52 +293,127 @@ class AnswerParser:
             raise self._errors.from_stream(chunk.error or msgspec.json.decode(event))
         if chunk.usage is not None:
             self._usage = _usage(chunk.usage)
-        deltas: list[ModelDelta] = []
         for place, choice in enumerate(chunk.choices or ()):
-            number = place if choice.index is None else choice.index
-            said = choice.delta or choice.message
-            if said is not None:
-                deltas.extend(self._said(number, said))
-            self._reasons[number] = (choice.finish_reason or self._reasons.get(number, "")).lower()
-        return deltas
+            self._choice(place if choice.index is None else choice.index, choice, deltas)
+        if self._answered and not self._text_ended:
+            self._end_text(deltas)
+
+    def _choice(self, number: int, choice: _Choice, deltas: list[ModelDelta]) -> None:
+        if choice.delta is not None:
+            self._streamed = True
+            self._said(number, choice.delta, deltas)
+        elif choice.message is not None and not self._streamed:  # at a stream's end it would say all again
+            self._said(number, choice.message, deltas)
+        if choice.usage is not None:
+            self._usage = _usage(choice.usage)
+        if choice.finish_reason or number not in self._reasons:
+            self._reasons[number] = (choice.finish_reason or "").lower()
+            self._answered = all(self._reasons.values())
 
     def _undecodable(self) -> ModelError:
         """Broken JSON is a broken-off answer once the provider has spoken the protocol, and rubbish before."""
         return self._errors.broke_off() if self._reasons else self._errors.rubbish()
 
-    def _said(self, choice: int, said: _Said) -> Iterator[ModelDelta]:
-        reasoning = said.reasoning_content or said.reasoning
-        if reasoning and isinstance(reasoning, str):
-            yield ReasoningDelta(reasoning)
-        for text in (_text_of(said.content), said.refusal):
-            if text:
-                yield TextDelta(text)
-        for piece in said.tool_calls or ():
+    def _said(self, choice: int, said: _Said, deltas: list[ModelDelta]) -> None:
+        if said.reasoning_content is not None or said.reasoning is not None:
+            self._reason(said, deltas)
+        if said.reasoning_details is not None or said.thinking_blocks is not None:
+            for name in BLOCK_FIELDS:
+                blocks = getattr(said, name)
+                if blocks is not None:
+                    self._reasoning.add_blocks(name, blocks)
+        if said.extra_content is not None:
+            self._reasoning.add_whole("extra_content", said.extra_content)
+        content = said.content
+        if content:
+            if not isinstance(content, str):
+                content = _text_of(content, deltas)
+            if self._think.settled and content:
+                deltas.append(TextDelta(content))
+            else:
+                self._write(content, deltas)
+        if said.refusal:
+            self._write(said.refusal, deltas)
+        pieces = said.tool_calls
+        if said.function_call is not None and not pieces:
+            pieces = [_CallPiece(function=said.function_call)]
+        for piece in pieces or ():
             delta = self._calls.place(choice, piece)
-            if delta.id or delta.name or delta.arguments:
-                yield delta
+            if delta.id or delta.name or delta.arguments or delta.opaque:
+                deltas.append(delta)
+
+    def _reason(self, said: _Said, deltas: list[ModelDelta]) -> None:
+        """The same thought may come under both names; it counts once."""
+        name, thought = "reasoning_content", said.reasoning_content
+        if not thought and isinstance(said.reasoning, str):
+            name, thought = "reasoning", said.reasoning
+        if thought is not None:
+            self._reasoning.add_text(name, thought)
+            if thought:
+                deltas.append(ReasoningDelta(thought))
+
+    def _write(self, content: str, deltas: list[ModelDelta]) -> None:
+        if not self._think.settled:
+            thought, content = self._think.feed(content)
+            if thought:
+                deltas.append(ReasoningDelta(thought))
+        if content:
+            deltas.append(TextDelta(content))
+
+    def _end_text(self, deltas: list[ModelDelta]) -> None:
+        """Let go of what was held back, and say once that no more comes."""
+        thought, text = self._think.close()
+        if thought:
+            deltas.append(ReasoningDelta(thought))
+        if text:
+            deltas.append(TextDelta(text))
+        if not self._text_ended:
+            self._text_ended = True
+            deltas.append(TextEnded())
 
     def _finished(self) -> Finished:
         reasons = frozenset(self._reasons.values())
         if reasons & _FAILED or not (self._done or self.answered):
             raise self._errors.broke_off() if self._reasons else self._errors.rubbish()
         if reasons & _BLOCKED:
-            return Finished(FinishReason.BLOCKED, self._usage)
-        if reasons & _TRUNCATED:
-            return Finished(FinishReason.TRUNCATED, self._usage)
-        return Finished(FinishReason.TOOL_CALLS if self._calls.started else FinishReason.STOP, self._usage)
+            reason = FinishReason.BLOCKED
+        elif reasons & _TRUNCATED:
+            reason = FinishReason.TRUNCATED
+        else:
+            reason = FinishReason.TOOL_CALLS if self._calls.started else FinishReason.STOP
+        return Finished(reason, self._usage, self._reasoning.merged(self._think.raw), self._model)
 
 
-def _text_of(content: str | list[_Part] | None) -> str:
-    if isinstance(content, list):
-        return "".join(part.text or "" for part in content if part.type == "text")
-    return content or ""
+def _text_of(parts: list[_Part], deltas: list[ModelDelta]) -> str:
+    """The text of content in parts. Thoughts among them are told, but not kept: nobody is known to want them back."""
+    for part in parts:
+        if part.type == "thinking" and isinstance(part.thinking, list):
+            thought = "".join(
+                str(piece.get("text") or "") for piece in part.thinking if isinstance(piece, dict)
+            )
+            if thought:
+                deltas.append(ReasoningDelta(thought))
+    return "".join(part.text or "" for part in parts if part.type == "text")
 
 
-def _usage(usage: _Usage) -> Usage:
-    details = usage.prompt_tokens_details or _CachedTokens()
+def _usage(figures: object) -> Usage:
+    """The figures that are there; a provider that writes them in another way costs us the figure, not the answer."""
+    if not isinstance(figures, dict):
+        return Usage()
     return Usage(
-        prompt_tokens=usage.prompt_tokens or 0,
-        completion_tokens=usage.completion_tokens or 0,
-        cached_tokens=details.cached_tokens or usage.prompt_cache_hit_tokens or 0,
+        prompt_tokens=_tokens(figures.get("prompt_tokens")),
+        completion_tokens=_tokens(figures.get("completion_tokens")),
+        cached_tokens=_tokens(_detail(figures, "prompt_tokens_details", "cached_tokens"))
+        or _tokens(figures.get("prompt_cache_hit_tokens"))
+        or _tokens(figures.get("cached_tokens")),
+        reasoning_tokens=_tokens(_detail(figures, "completion_tokens_details", "reasoning_tokens")),
     )
+
+
+def _detail(figures: dict[str, Any], group: str, name: str) -> object:
+    details = figures.get(group)
+    return details.get(name) if isinstance(details, dict) else None
+
+
+def _tokens(figure: object) -> int:
+    return int(figure) if isinstance(figure, int | float) and 0 < figure < 1e12 else 0

@@ -20,6 +20,7 @@ from chatops_bot.domain.model import (
     FinishReason,
     ModelDelta,
     ModelRequest,
+    Reasoning,
     ReasoningDelta,
     TextDelta,
     ToolCallDelta,
@@ -47,7 +48,7 @@ def says(
     *pieces: str, reasoning: str = "", reason: FinishReason = FinishReason.STOP, usage: Usage | None = None
 ) -> Step:
     """A step that streams the pieces of a text and finishes."""
-    return (*_spoken(reasoning, pieces), Finished(reason, usage or Usage()))
+    return (*_spoken(reasoning, pieces), Finished(reason, usage or Usage(), _kept(reasoning)))
 
 
 def calls(
@@ -61,7 +62,7 @@ def calls(
     for index, (name, arguments) in enumerate(wanted):
         raw = arguments if isinstance(arguments, str) else json.dumps(dict(arguments), ensure_ascii=False)
         deltas += [ToolCallDelta(index, NUMBERED, name), ToolCallDelta(index, arguments=raw)]
-    return (*deltas, Finished(reason))
+    return (*deltas, Finished(reason, reasoning=_kept(reasoning)))
 
 
 def fails(error: ModelError, *, after: Iterable[ModelDelta] = ()) -> Step:
@@ -116,6 +117,10 @@ class ScriptedModel:
         left = len(self._steps) - len(self.requests)
         if left > 0:
             raise ScriptLeftOver(f"{left} of {len(self._steps)} steps were never asked for")
+
+
+def _kept(reasoning: str) -> Reasoning:
+    return Reasoning(reasoning, "reasoning_content") if reasoning else Reasoning()
 
 
 def _spoken(reasoning: str, pieces: Iterable[str]) -> list[ModelDelta]:

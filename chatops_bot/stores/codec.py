@@ -1,13 +1,23 @@
 """Domain values as JSON text and back, checked by pydantic on the way in."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, TypeAdapter
+from pydantic import BeforeValidator, Field, TypeAdapter
 
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.transcript import Entry
 
-_ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])
+
+def _without_bare_reasoning(entry: Any) -> Any:
+    """Entries of version 0.1 hold reasoning as a text; whose it was is not known, so it can go back to nobody."""
+    if isinstance(entry, dict) and isinstance(entry.get("reasoning"), str):
+        return {**entry, "reasoning": {}}
+    return entry
+
+
+_ENTRY: TypeAdapter[Entry] = TypeAdapter(
+    Annotated[Entry, Field(discriminator="kind"), BeforeValidator(_without_bare_reasoning)]
+)
 _PROPOSAL: TypeAdapter[Proposal] = TypeAdapter(Proposal)
 
 

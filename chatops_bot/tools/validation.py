@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from chatops_bot.domain.errors import ToolArgumentsInvalid
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.tool import ARGUMENT_CHARS
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 from chatops_bot.tools.registry import Registry
 
@@ -36,7 +37,7 @@ def parse_arguments(text: str, model: type[BaseModel]) -> BaseModel:
     """The arguments as an instance of `model`; no text at all means no arguments. Raises ToolArgumentsInvalid."""
     value = parse_object(text)
     try:
-        return model.model_validate(value)
+        return _fitted(value, model)
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg'][0].lower()}{e['msg'][1:]}"
@@ -50,10 +51,41 @@ def parse_arguments(text: str, model: type[BaseModel]) -> BaseModel:
         ) from error
 
 
+def _fitted(value: dict[str, Any], model: type[BaseModel]) -> BaseModel:
+    """The instance, after at most one repair of what models get wrong and what can only be meant in one way."""
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        repairs = [(e["loc"], _repaired(e["type"], e["input"])) for e in error.errors()]
+        if not all(repaired is not None and len(place) == 1 for place, repaired in repairs):
+            raise
+        return model.model_validate(value | {str(place[0]): repaired for place, repaired in repairs})
+
+
+def _repaired(problem: str, value: object) -> object:
+    """A list or object that came as its JSON text, or one text where a list is wanted; None for anything else."""
+    if not isinstance(value, str) or problem not in ("list_type", "dict_type", "model_type"):
+        return None
+    try:
+        parsed = json.loads(value)
+    except (ValueError, RecursionError):
+        parsed = None
+    if problem == "list_type":
+        return parsed if isinstance(parsed, list) else [value]
+    return parsed if isinstance(parsed, dict) else None
+
+
 def parse_object(text: str) -> dict[str, Any]:
     """The JSON object that `text` spells; blank text and `null` are the empty object. Raises ToolArgumentsInvalid."""
     if not text.strip():
         return {}
+    if len(text) > ARGUMENT_CHARS:
+        raise ToolArgumentsInvalid(
+            Phrase(
+                f"参数超过 {ARGUMENT_CHARS} 个字符，没有执行；请发送更短的调用。",
+                f"The arguments are longer than {ARGUMENT_CHARS} characters, so nothing ran; send a shorter call.",
+            )
+        )
     try:
         value = json.loads(text)
         canonical_json(value).encode()  # a lone surrogate is legal JSON and no text

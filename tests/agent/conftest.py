@@ -14,7 +14,7 @@ from chatops_bot.domain.model import SystemMessage, UserMessage
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.transcript import Entry
-from chatops_bot.domain.turn_event import TextStreamed, TurnEvent
+from chatops_bot.domain.turn_event import Noted, TextStreamed, TurnEvent
 from chatops_bot.llm.scripted import ScriptedModel, Step
 from chatops_bot.ports import ToolContext
 from chatops_bot.stores.sqlite import SqliteStore
@@ -69,6 +69,10 @@ class Stage:
 
     def of(self, kind: type[Any]) -> list[Any]:
         return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def notes(self) -> list[Noted]:
+        return self.of(Noted)
 
     async def entries(self) -> list[Entry]:
         return await self.store.transcripts.load(SESSION)

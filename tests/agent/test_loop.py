@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from chatops_bot.agent.loop import Loop
+from chatops_bot.agent.loop import MAX_CALLS, MAX_STEP_CHARS, Loop
 from chatops_bot.context.fence import unfence
 from chatops_bot.context.history import project
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelUnavailable
@@ -17,8 +17,11 @@ from chatops_bot.domain.model import (
     ModelNotice,
     ReasoningDelta,
     TextDelta,
+    TextEnded,
     ToolCallDelta,
     ToolMessage,
+    Usage,
+    UserMessage,
 )
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import ProposalState
@@ -32,6 +35,7 @@ from chatops_bot.domain.turn_event import (
     ReasoningStreamed,
     Rested,
     RoundEnded,
+    StepEnded,
     TextStreamed,
 )
 from chatops_bot.llm.scripted import Step, calls, fails, says
@@ -59,16 +63,19 @@ async def test_text_beside_calls_streams_and_results_are_fed_back(stage):
     assert kinds == [
         ReasoningStreamed,
         TextStreamed,
+        StepEnded,
         RoundEnded,
         CallStarted,
         CallEnded,
         TextStreamed,
+        StepEnded,
         Rested,
     ]
     assert stage.events[-1].body == "One failed."
     assistant, result = model.requests[1].messages[-2:]
     assert isinstance(assistant, AssistantMessage)
-    assert (assistant.text, assistant.reasoning) == ("Let me look.", "I need data")
+    assert (assistant.text, assistant.reasoning.text) == ("Let me look.", "I need data")
+    assert assistant.model == "scripted"
     assert isinstance(result, ToolMessage)
     assert json.loads(unfence(result.text)) == {"count": 1}
 
@@ -80,7 +87,7 @@ async def test_reasoning_and_text_never_share_a_channel(stage):
 
 
 async def test_errors_are_results_that_the_model_sees(stage):
-    model = await stage.play(calls(("lok", "{}"), ("look", '{"name": ')), says("Sorry."))
+    model = await stage.play(calls(("lok", "{}"), ("look", '{"name": }')), says("Sorry."))
     errors = [json.loads(unfence(m.text))["error"] for m in model.requests[1].messages[-2:]]
     assert "Valid names: look" in errors[0]
     assert "not valid JSON" in errors[1]
@@ -296,3 +303,108 @@ async def test_missing_and_repeated_ids_are_made_unique(stage):
     ids = [call.id for e in await stage.entries() if isinstance(e, ModelSaid) for call in e.calls]
     assert len(set(ids)) == 6
     assert len(stage.look.runs) == 6
+
+
+# --- what a model call costs, and how much of one is taken
+
+
+async def test_usage_is_told_a_step_kept_in_the_transcript_and_added_up(stage):
+    turn = stage.turn()
+    first = [
+        ToolCallDelta(0, "c", "look", "{}"),
+        Finished(FinishReason.TOOL_CALLS, Usage(100, 20, 64, 5), model="gpt at host"),
+    ]
+    await stage.play(first, says("ok", usage=Usage(130, 7)), turn=turn)
+    assert stage.of(StepEnded) == [
+        StepEnded("gpt at host", Usage(100, 20, 64, 5)),
+        StepEnded("scripted", Usage(130, 7)),
+    ]
+    assert turn.usage == Usage(230, 27, 64, 5)
+    said = [entry for entry in await stage.entries() if isinstance(entry, ModelSaid)]
+    assert [(entry.model, entry.usage.prompt_tokens) for entry in said] == [
+        ("gpt at host", 100),
+        ("scripted", 130),
+    ]
+
+
+async def test_the_visible_rest_does_not_wait_for_the_end_of_the_stream(stage):
+    """ "``" at a line start could still begin the follow-up block, so it is held back until the text is over."""
+    seen: list[str] = []
+
+    async def note(delta):
+        if isinstance(delta, Finished):
+            seen.append(stage.text)
+
+    await stage.play(
+        [TextDelta("Use\n``"), TextEnded(), Finished(FinishReason.STOP, Usage(1, 1))], before_delta=note
+    )
+    assert seen == ["Use\n``"]
+    assert stage.events[-1].body == "Use\n``"
+
+
+async def test_calls_beyond_the_most_of_one_message_are_not_run_and_say_so(stage):
+    await stage.play(calls(*[("look", {"name": str(number)}) for number in range(MAX_CALLS + 3)]), says("ok"))
+    assert len(stage.look.runs) == MAX_CALLS
+    returned = [entry for entry in await stage.entries() if isinstance(entry, ToolReturned)]
+    assert [entry.status for entry in returned] == ["ok"] * MAX_CALLS + ["not_run"] * 3
+    assert "at most 32 calls" in returned[-1].content
+
+
+async def test_a_model_that_does_not_stop_is_cut(stage):
+    endless = [TextDelta("x" * 100_000)] * 1000
+    await stage.play([*endless, Finished(FinishReason.STOP)])
+    assert MAX_STEP_CHARS < len(stage.text) <= MAX_STEP_CHARS + 100_000
+    assert [note.phrase.en for note in stage.notes] == ["The answer was cut off at the model's output limit."]
+
+
+async def test_calls_of_a_model_that_does_not_stop_are_not_run(stage):
+    endless = [ToolCallDelta(0, "c", "look", '{"name": "')] + [ToolCallDelta(0, arguments="x" * 100_000)] * 20
+    model = await stage.play([*endless, Finished(FinishReason.TOOL_CALLS)], says("ok"))
+    assert stage.look.runs == []
+    (replayed,) = model.requests[1].messages[-2].calls
+    assert len(replayed.arguments) < 3000
+
+
+@pytest.mark.case("peer-T28")
+@pytest.mark.parametrize("reason", [FinishReason.TOOL_CALLS, FinishReason.STOP])
+@pytest.mark.parametrize("cut", ['{"name": "up', '{"name": "up"', '{"name":', "{", '{"a": [{"b": "}]}'])
+async def test_a_message_whose_last_call_is_cut_runs_none_however_it_says_it_finished(stage, reason, cut):
+    model = await stage.play(calls(("look", "{}"), ("look", cut), reason=reason), says("Sorry."))
+    assert stage.look.runs == []
+    errors = [json.loads(unfence(message.text))["error"] for message in model.requests[1].messages[-2:]]
+    assert all("cut off" in error and "send the whole call again" in error for error in errors)
+    assert "(" in errors[1], "names the JSON error"
+
+
+@pytest.mark.case("peer-T28")
+async def test_three_cut_messages_in_a_row_end_the_turn(stage):
+    cut = calls(("look", '{"name": "up'))
+    await stage.play(cut, cut, cut)
+    assert stage.events[-1].outcome is TurnOutcome.FAILED
+
+
+# --- empty answers
+
+
+@pytest.mark.case("peer-T50")
+@pytest.mark.case("peer-T48")
+async def test_an_empty_answer_is_asked_for_once_more_without_tools(stage):
+    model = await stage.play(calls(("look", {}), text="I look."), says(" \n"), says("One failed."))
+    assert model.requests[2].tools == ()
+    assert [type(message) for message in model.requests[2].messages].count(UserMessage) == 1
+    assert stage.events[-1] == Rested(TurnOutcome.ANSWERED, "One failed.", ("Why?",))
+
+
+@pytest.mark.case("peer-T50")
+async def test_a_model_that_says_nothing_twice_ends_with_a_statement_and_its_earlier_text(stage):
+    await stage.play(calls(("look", {}), text="Found #12."), says(""), says(""))
+    assert [note.phrase.en for note in stage.notes] == ["The model gave no answer. Ask again in other words."]
+    assert stage.events[-1] == Rested(TurnOutcome.FAILED, "Found #12.")
+
+
+@pytest.mark.case("peer-T17")
+async def test_an_answer_of_reasoning_alone_is_not_stored_and_its_end_is_stated(stage):
+    await stage.play(says("", reasoning="hm", reason=FinishReason.TRUNCATED))
+    assert await stage.entries() == []
+    assert len(stage.notes) == 2
+    assert stage.events[-1].outcome is TurnOutcome.FAILED

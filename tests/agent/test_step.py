@@ -9,6 +9,7 @@ from chatops_bot.domain.model import (
     Finished,
     FinishReason,
     ModelDelta,
+    Reasoning,
     ReasoningDelta,
     TextDelta,
     ToolCallDelta,
@@ -46,10 +47,10 @@ def test_text_reasoning_and_finish_are_kept_apart():
         ReasoningDelta("why"),
         TextDelta("a"),
         TextDelta("b"),
-        Finished(FinishReason.STOP, Usage(3, 4, 1)),
+        Finished(FinishReason.STOP, Usage(3, 4, 1), Reasoning("why", "reasoning")),
     ):
         step.fold(delta)
-    assert (step.text, step.reasoning, step.finish, step.usage.completion_tokens) == (
+    assert (step.text, step.reasoning.text, step.finish, step.usage.completion_tokens) == (
         "ab",
         "why",
         FinishReason.STOP,

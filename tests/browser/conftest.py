@@ -113,7 +113,7 @@ class Pages:
         page.on("console", self._logged)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         await page.goto(f"{self._url}/?person={person}{hash_}")
-        await page.wait_for_selector(".me")
+        await page.wait_for_selector(".me", state="attached")
         await page.wait_for_selector("html[data-live=on]", state="attached")
         return page
 

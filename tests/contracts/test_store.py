@@ -11,6 +11,7 @@ import pytest
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.model import Reasoning, Usage
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
@@ -68,7 +69,15 @@ def a_proposal(number: int = 1) -> Proposal:
 
 ENTRIES: list[Entry] = [
     UserSaid("turn_1", AT, "U1", "奥斯卡", "operator", "暂停 nightly-report"),
-    ModelSaid("turn_1", AT, "text", "why", (ToolCall("c1", "pause_task", '{"task_id": 3'),)),
+    ModelSaid(
+        "turn_1",
+        AT,
+        "text",
+        Reasoning("why", "reasoning", '{"a": [1]}'),
+        (ToolCall("c1", "pause_task", '{"task_id": 3', '{"b": 2}'),),
+        "m at host",
+        Usage(9, 2, 4, 1),
+    ),
     ToolReturned("turn_1", AT, "c1", "pause_task", "waits", '{"proposal":"K7QFAB"}'),
     ProposalDecided("turn_1", AT, "prop_1", "K7QFAB", "pause_task", "task x", "applied", "Ana", "done"),
     TurnRested("turn_1", AT, TurnOutcome.WAITING, "body"),

@@ -11,7 +11,7 @@ from aiohttp import web
 
 DONE = b"data: [DONE]\n\n"
 BEATING = 0.02
-"""As a piece of an answer: a heartbeat comment every so many seconds, for ever."""
+"""As a piece of an answer: the answer's `beat` every so many seconds, for ever."""
 
 
 def event(chunk: Mapping[str, Any]) -> bytes:
@@ -53,6 +53,7 @@ class Answer:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "text/event-stream"})
     torn: bool = False
+    beat: bytes = b": still here\n\n"
 
 
 @dataclass(frozen=True)
@@ -88,9 +89,14 @@ class ModelServer:
     ) -> None:
         await self._runner.cleanup()
 
+    def answer_to(self, body: Any) -> Answer:
+        """What is played next; a subclass may choose by the request's body."""
+        return self.answers[min(len(self.received), len(self.answers) - 1)]
+
     async def _answer(self, request: web.Request) -> web.StreamResponse:
-        answer = self.answers[min(len(self.received), len(self.answers) - 1)]
-        self.received.append(Received(request.path_qs, request.headers, json.loads(await request.read())))
+        body = json.loads(await request.read())
+        answer = self.answer_to(body)
+        self.received.append(Received(request.path_qs, request.headers, body))
         self.connections.add(request.transport)
         self.asked.set()
         response = web.StreamResponse(status=answer.status, headers=answer.headers)
@@ -102,7 +108,7 @@ class ModelServer:
                 elif isinstance(piece, bytes):
                     await response.write(piece)
                 while isinstance(piece, float):
-                    await response.write(b": still here\n\n")
+                    await response.write(answer.beat)
                     await asyncio.sleep(piece)
         except (asyncio.CancelledError, ConnectionError):
             self.hung_up.set()

@@ -45,7 +45,7 @@ async def test_the_standby_answers_and_people_are_told_why(kind):
     assert [delta async for delta in model.stream(REQUEST)] == [
         ModelNotice(TOLD),
         TextDelta("b"),
-        Finished(FinishReason.STOP),
+        Finished(FinishReason.STOP, model="scripted"),
     ]
     assert standby.requests == [REQUEST]
 

@@ -24,14 +24,17 @@ from chatops_bot.domain.model import (
     ModelDelta,
     ModelRequest,
     TextDelta,
+    TextEnded,
     Usage,
     UserMessage,
 )
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient, completions_url
+from chatops_bot.llm.openai_errors import retry_after_of
 from tests.llm.model_server import BEATING, DONE, Answer, ModelServer, chunk, complaint, event, text, usage
 
 KEY = "sk-proj-0123456789abcdefghij"
 REQUEST = ModelRequest((UserMessage("what failed?"),), ())
+PATIENT = ModelTimeouts(linger=60)
 HELLO = Answer([text("Hel"), text("lo"), chunk("stop"), usage(9, 2), DONE])
 
 
@@ -52,8 +55,13 @@ def client(session: aiohttp.ClientSession, server: ModelServer, **options: Any) 
 
 
 async def answer_of(model: OpenAIClient) -> list[ModelDelta]:
+    """Every delta but `TextEnded`."""
     async with asyncio.timeout(10):
-        return [delta async for delta in model.stream(REQUEST)]
+        return [delta async for delta in model.stream(REQUEST) if not isinstance(delta, TextEnded)]
+
+
+def ended(deltas: list[ModelDelta]) -> bool:
+    return isinstance(deltas[-1], Finished) and deltas[-1].reason is FinishReason.STOP
 
 
 async def failure_of(model: OpenAIClient) -> ModelError:
@@ -67,8 +75,10 @@ async def failure_of(model: OpenAIClient) -> ModelError:
 
 async def test_streams_text_and_ends_with_usage(session, server):
     server.answers = [HELLO]
-    deltas = await answer_of(client(session, server))
-    assert deltas == [TextDelta("Hel"), TextDelta("lo"), Finished(FinishReason.STOP, Usage(9, 2, 0))]
+    model = client(session, server)
+    deltas = await answer_of(model)
+    finished = Finished(FinishReason.STOP, Usage(9, 2, 0), model=model.name)
+    assert deltas == [TextDelta("Hel"), TextDelta("lo"), finished]
     received = server.received[0]
     assert received.path == "/v1/chat/completions"
     assert received.headers["Authorization"] == f"Bearer {KEY}"
@@ -159,12 +169,71 @@ async def test_http_errors_are_told_in_one_sentence(session, server, status, bod
 
 
 @pytest.mark.case("peer-T23")
-async def test_a_used_up_quota_is_said_plainly_and_not_tried_again(session, server):
-    server.answers = [Answer([complaint("x", code="insufficient_quota")], 429, {"Retry-After": "1"})]
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (429, complaint("x", code="insufficient_quota")),
+        (429, complaint("You exceeded your current quota, please check your plan and billing details.")),
+        (429, complaint("x", type="exceeded_current_quota_error")),
+        (429, complaint("x", code="billing_hard_limit_reached")),
+        (429, complaint("账户余额不足", code="1113")),
+        (403, complaint("x", code="AccountOverdueError")),
+        (400, complaint("Your credit balance is too low to use the API.")),
+        (402, b""),
+    ],
+)
+async def test_a_used_up_quota_is_said_plainly_and_not_tried_again(session, server, status, body):
+    server.answers = [Answer([body], status, {"Retry-After": "1"})]
     failure = await failure_of(client(session, server))
     assert isinstance(failure, ModelRefused)
-    assert "no quota or credit left" in str(failure)
+    assert "no quota or credit left" in failure.phrase.en
+    assert "没有额度或余额" in failure.phrase.zh
     assert len(server.received) == 1
+
+
+@pytest.mark.case("peer-T23")
+@pytest.mark.parametrize(
+    "body",
+    [
+        complaint("Rate limit reached", code="rate_limit_exceeded"),
+        complaint("并发过高", code="1302"),
+        b"<html>",
+        b"",
+    ],
+)
+async def test_a_rate_limit_is_no_used_up_quota(session, server, body):
+    server.answers = [Answer([body], 429)]
+    failure = await failure_of(client(session, server))
+    assert isinstance(failure, ModelUnavailable)
+    assert "rate limited" in failure.phrase.en
+    assert "限流" in failure.phrase.zh
+    assert len(server.received) == 3
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 529])
+async def test_the_error_page_of_a_proxy_is_not_quoted(session, server, status):
+    server.answers = [Answer([b"<html><h1>nginx</h1></html>"], status, {"Content-Type": "text/html"})]
+    failure = await failure_of(client(session, server))
+    assert isinstance(failure, ModelUnavailable)
+    assert failure.phrase.en.endswith(f"(HTTP {status}). Try again in a moment.")
+
+
+@pytest.mark.case("peer-T23")
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After-Ms": "250"}, 0.25),
+        ({"Retry-After": "9" * 400}, 86_400.0),
+        ({"Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:50:00 GMT"}, 0.0),
+        ({"Retry-After": "Sun, 06 Nov 2094 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"}, 86_400.0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "-3"}, None),
+        ({}, None),
+    ],
+)
+def test_how_long_to_wait_is_read_and_bounded(headers, seconds):
+    assert retry_after_of(headers) == seconds
 
 
 @pytest.mark.case("peer-T23")
@@ -258,8 +327,11 @@ async def test_silence_before_the_first_delta(session, server):
     await asyncio.wait_for(server.hung_up.wait(), 5)
 
 
-async def test_heartbeats_are_no_progress(session, server):
-    server.answers = [Answer([text("so"), BEATING])]
+@pytest.mark.parametrize(
+    "beat", [b": still here\n\n", chunk(content=""), chunk(), event({"choices": []}), chunk(reasoning="")]
+)
+async def test_heartbeats_and_empty_deltas_are_no_progress(session, server, beat):
+    server.answers = [Answer([text("so"), BEATING], beat=beat)]
     failure = await failure_of(client(session, server, timeouts=ModelTimeouts(between=0.2)))
     assert isinstance(failure, ModelTimeout)
     assert "stopped in the middle" in str(failure)
@@ -295,15 +367,41 @@ async def test_an_answer_that_breaks_off_is_not_tried_again(session, server):
 
 async def test_a_connection_cut_after_the_finish_reason_is_a_whole_answer(session, server):
     server.answers = [Answer([text("ok"), chunk("stop")], torn=True)]
-    assert (await answer_of(client(session, server)))[-1] == Finished(FinishReason.STOP)
+    assert ended(await answer_of(client(session, server)))
+
+
+async def test_an_answer_is_passed_on_before_its_usage_comes(session, server):
+    late = asyncio.Event()
+    server.answers = [Answer([text("ok"), chunk("stop"), late, usage(9, 2), DONE])]
+    async with (
+        asyncio.timeout(5),
+        aclosing(client(session, server, timeouts=PATIENT).stream(REQUEST)) as deltas,
+    ):
+        assert [await anext(deltas), await anext(deltas)] == [TextDelta("ok"), TextEnded()]
+        late.set()
+        finished = await anext(deltas)
+        assert isinstance(finished, Finished)
+        assert finished.usage == Usage(9, 2)
+
+
+async def test_heartbeats_behind_an_answer_do_not_prolong_the_wait_for_its_usage(session, server):
+    server.answers = [Answer([text("ok"), chunk("stop"), BEATING])]
+    async with asyncio.timeout(2):
+        assert ended(await answer_of(client(session, server, timeouts=ModelTimeouts(linger=0.1))))
+
+
+async def test_a_connection_lost_before_the_first_byte_is_tried_again(session, server):
+    server.answers = [Answer(torn=True), HELLO]
+    assert ended(await answer_of(client(session, server)))
+    assert len(server.received) == 2
 
 
 async def test_a_provider_that_never_hangs_up_after_its_answer(session, server):
     server.answers = [Answer([text("ok"), chunk("stop"), asyncio.Event()])]
     model = client(session, server, timeouts=ModelTimeouts(linger=0.05))
-    assert (await answer_of(model))[-1] == Finished(FinishReason.STOP)
+    assert ended(await answer_of(model))
     server.answers = [Answer([text("ok"), DONE, asyncio.Event()])]
-    assert (await answer_of(client(session, server)))[-1] == Finished(FinishReason.STOP)
+    assert ended(await answer_of(client(session, server)))
 
 
 async def test_an_error_inside_the_stream(session, server):

@@ -1,8 +1,8 @@
-"""The wire without a network: what a request looks like, and what any stream of bytes comes to."""
+"""Answers without a network: what any stream of bytes comes to."""
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -12,31 +12,19 @@ from hypothesis import strategies as st
 
 from chatops_bot.domain.errors import ModelBroke, ModelError, ModelRefused, ModelUnavailable
 from chatops_bot.domain.model import (
-    AssistantMessage,
-    ContextMessage,
     Finished,
     FinishReason,
-    Message,
     ModelDelta,
-    ModelRequest,
+    Reasoning,
     ReasoningDelta,
-    RecordMessage,
-    SystemMessage,
     TextDelta,
+    TextEnded,
     ToolCallDelta,
-    ToolDefinition,
-    ToolMessage,
     Usage,
-    UserMessage,
 )
-from chatops_bot.domain.tool import ToolCall
 from chatops_bot.llm.openai_errors import ProviderErrors
-from chatops_bot.llm.openai_wire import ANSWER_BYTES, NOTHING_RETURNED, NOTHING_SAID, AnswerParser, encode
+from chatops_bot.llm.openai_wire import ANSWER_BYTES, AnswerParser
 from tests.llm.model_server import DONE, call, chunk, complaint, event, text, usage
-
-
-def encoded(*messages: Message, tools: Sequence[ToolDefinition] = (), **options: Any) -> Any:
-    return json.loads(encode(ModelRequest(messages, tuple(tools)), "m", **options))
 
 
 def parser() -> AnswerParser:
@@ -44,7 +32,11 @@ def parser() -> AnswerParser:
 
 
 def parsed(pieces: Iterable[bytes]) -> list[ModelDelta]:
-    """Every delta of an answer. Raises the ModelError that it ends in."""
+    """Every delta of an answer but `TextEnded`. Raises the ModelError that it ends in."""
+    return [delta for delta in all_of(pieces) if not isinstance(delta, TextEnded)]
+
+
+def all_of(pieces: Iterable[bytes]) -> list[ModelDelta]:
     answer = parser()
     deltas = [delta for piece in pieces for delta in answer.feed(piece)]
     return [*deltas, *answer.close()]
@@ -74,102 +66,6 @@ def calls_in(*pieces: bytes) -> list[list[str]]:
     return [merged[index] for index in sorted(merged)]
 
 
-# --- requests
-
-
-def test_every_kind_of_message_has_its_role():
-    body = encoded(
-        SystemMessage("rules"),
-        UserMessage("hi"),
-        AssistantMessage("looking", calls=(ToolCall("c1", "query", '{"a": 1}'),)),
-        ToolMessage("c1", "query", "rows"),
-        RecordMessage("approved"),
-    )
-    assert body["stream"] is True
-    assert [message["role"] for message in body["messages"]] == [
-        "system",
-        "user",
-        "assistant",
-        "tool",
-        "user",
-    ]
-    assert body["messages"][2]["tool_calls"] == [
-        {"id": "c1", "type": "function", "function": {"name": "query", "arguments": '{"a": 1}'}}
-    ]
-    assert body["messages"][3] == {"role": "tool", "tool_call_id": "c1", "content": "rows"}
-
-
-@pytest.mark.parametrize("role", ["system", "developer", "user"])
-def test_the_context_goes_behind_the_newest_user_message(role):
-    messages = encoded(
-        SystemMessage("rules"),
-        ContextMessage("03:12"),
-        UserMessage("one"),
-        AssistantMessage("a"),
-        UserMessage("two"),
-        AssistantMessage("", calls=(ToolCall("c", "t", "{}"),)),
-        ToolMessage("c", "t", "x"),
-        context_role=role,
-    )["messages"]
-    assert [message["content"] for message in messages] == ["rules", "one", "a", "two", "03:12", None, "x"]
-    assert messages[4]["role"] == role
-
-
-def test_the_context_stays_where_it_is_without_a_user_message():
-    messages = encoded(SystemMessage("rules"), RecordMessage("done"), ContextMessage("03:12"))["messages"]
-    assert [message["content"] for message in messages] == ["rules", "done", "03:12"]
-
-
-@pytest.mark.case("peer-T16")
-def test_reasoning_goes_back_unchanged():
-    kept, bare = encoded(AssistantMessage("a", " think\n"), AssistantMessage("b"))["messages"]
-    assert kept["reasoning_content"] == " think\n"
-    assert "reasoning_content" not in bare
-
-
-@pytest.mark.case("nightingale-T10")
-@pytest.mark.case("peer-T17")
-@pytest.mark.parametrize("blank", ["", " \n"])
-def test_no_message_is_empty(blank):
-    messages = encoded(UserMessage(blank), AssistantMessage(blank, "thought"), ToolMessage("c", "t", blank))[
-        "messages"
-    ]
-    assert [message["content"] for message in messages] == [NOTHING_SAID, NOTHING_SAID, NOTHING_RETURNED]
-
-
-@pytest.mark.case("peer-T25")
-@pytest.mark.parametrize(
-    ("arguments", "replayed"),
-    [
-        ("", "{}"),
-        (None, "{}"),
-        ("null", "{}"),
-        ('{ "a":1}', '{ "a":1}'),
-        ('{"q": "up', '{"unreadable": "{\\"q\\": \\"up"}'),
-        ("[1]", '{"unreadable": "[1]"}'),
-    ],
-)
-def test_replayed_arguments_are_always_an_object(arguments, replayed):
-    [message] = encoded(AssistantMessage("", calls=(ToolCall("c", "t", arguments),)))["messages"]
-    assert message["tool_calls"][0]["function"]["arguments"] == replayed
-
-
-@pytest.mark.case("nightingale-T12")
-def test_tools_keep_their_order_and_have_a_whole_schema():
-    tools = [ToolDefinition(name, "does", {}) for name in ("zeta", "alpha", "mid")]
-    sent = encoded(UserMessage("x"), tools=tools)["tools"]
-    assert [tool["function"]["name"] for tool in sent] == ["zeta", "alpha", "mid"]
-    assert sent[0]["function"]["parameters"] == {"type": "object", "properties": {}}
-    assert "tools" not in encoded(UserMessage("x"))
-
-
-@given(st.text(), st.text(st.characters(categories=["Cs", "L"])))
-def test_any_text_can_be_sent(one, other):
-    messages = encoded(UserMessage("." + one), ToolMessage("c", "t", "." + other))["messages"]
-    assert messages[0]["content"] == "." + one.encode("utf-8", "replace").decode()
-    assert messages[1]["content"] == "." + other.encode("utf-8", "replace").decode()
-
-
 # --- answers, by what providers do
 
 
@@ -179,10 +75,41 @@ def test_usage_comes_in_a_chunk_without_choices():
     assert deltas == [TextDelta("a"), Finished(FinishReason.STOP, Usage(10, 3, 4))]
 
 
+@pytest.mark.case("peer-T10")
+@pytest.mark.parametrize(
+    ("figures", "counted"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 2}, Usage(9, 2)),
+        ({"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 4}}, Usage(9, 0, 4)),
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 4}, Usage(9, 0, 4)),
+        ({"prompt_tokens": 9, "cached_tokens": 4}, Usage(9, 0, 4)),
+        ({"completion_tokens": 9, "completion_tokens_details": {"reasoning_tokens": 7}}, Usage(0, 9, 0, 7)),
+        ({"prompt_tokens": "9", "completion_tokens": -1, "prompt_tokens_details": 3}, Usage()),
+        ({"prompt_tokens": 9.0, "completion_tokens": None}, Usage(9)),
+        ([1], Usage()),
+    ],
+)
+def test_usage_is_read_in_every_shape_and_never_costs_the_answer(figures, counted):
+    at_the_end = event({"choices": [], "usage": figures})
+    in_the_choice = event({"choices": [{"delta": {}, "finish_reason": "stop", "usage": figures}]})
+    assert parsed([text("a"), chunk("stop"), at_the_end, DONE])[-1] == Finished(FinishReason.STOP, counted)
+    assert parsed([text("a"), in_the_choice])[-1] == Finished(FinishReason.STOP, counted)
+
+
+def test_the_last_usage_counts_where_every_chunk_has_one():
+    def counting(number: int) -> bytes:
+        choice = {"index": 0, "delta": {"content": "a"}, "finish_reason": None}
+        return event({"choices": [choice], "usage": {"completion_tokens": number}})
+
+    assert parsed([counting(1), counting(2), chunk("stop")])[-1] == Finished(FinishReason.STOP, Usage(0, 2))
+
+
 @pytest.mark.parametrize(
     ("reason", "finish"),
     [
         ("stop", FinishReason.STOP),
+        ("function_call", FinishReason.STOP),
+        ("unheard of", FinishReason.STOP),
         ("tool_calls", FinishReason.STOP),
         ("eos", FinishReason.STOP),
         ("length", FinishReason.TRUNCATED),
@@ -208,16 +135,50 @@ def test_a_truncated_answer_with_calls_is_truncated():
     assert parsed([call(0, "c", "t", "{}"), chunk("length")])[-1] == Finished(FinishReason.TRUNCATED)
 
 
-def test_a_provider_that_gave_up_is_a_broken_answer():
+@pytest.mark.parametrize("reason", ["insufficient_system_resource", "error", "ERROR"])
+@pytest.mark.parametrize("ending", [b"", DONE])
+def test_a_provider_that_gave_up_is_a_broken_answer(reason, ending):
     with pytest.raises(ModelBroke):
-        parsed([text("a"), chunk("insufficient_system_resource"), DONE])
+        parsed([text("a"), call(0, "c", "t", "{}"), chunk(reason), ending])
+
+
+@pytest.mark.parametrize("reason", [None, ""])
+def test_without_a_finish_reason_only_done_ends_an_answer(reason):
+    said = [text("a"), call(0, "c", "t", "{}"), chunk(reason)]
+    assert parsed([*said, DONE])[-1] == Finished(FinishReason.TOOL_CALLS)
+    with pytest.raises(ModelBroke):
+        parsed(said)
+
+
+def test_a_finish_reason_is_not_undone_by_a_later_chunk_without_one():
+    assert parsed([text("a"), chunk("length"), chunk(None, content="")])[-1] == Finished(
+        FinishReason.TRUNCATED
+    )
+
+
+def test_the_end_of_the_text_is_told_before_the_usage_comes():
+    answer = parser()
+    assert answer.feed(text("a") + chunk("stop")) == [TextDelta("a"), TextEnded()]
+    assert answer.feed(usage(9, 2) + DONE) == []
+    assert answer.close() == [Finished(FinishReason.STOP, Usage(9, 2))]
+
+
+def test_a_last_chunk_that_says_all_again_is_not_text_again():
+    again = {"index": 0, "message": {"role": "assistant", "content": "ab"}, "finish_reason": "stop"}
+    assert joined(parsed([text("a"), text("b"), event({"choices": [again]})]))[0] == "ab"
+
+
+def test_the_older_protocol_of_one_call_without_id():
+    pieces = [chunk(function_call={"name": "t", "arguments": ""}), chunk(function_call={"arguments": "{}"})]
+    assert calls_in(*pieces, chunk("function_call")) == [["", "t", "{}"]]
 
 
 @pytest.mark.case("peer-T13")
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
 def test_reasoning_is_no_text(name):
     deltas = parsed([chunk(**{name: "hm"}), text("a"), DONE])
-    assert deltas == [ReasoningDelta("hm"), TextDelta("a"), Finished(FinishReason.STOP)]
+    kept = Reasoning("hm", name)
+    assert deltas == [ReasoningDelta("hm"), TextDelta("a"), Finished(FinishReason.STOP, reasoning=kept)]
 
 
 def test_reasoning_that_comes_under_both_names_is_taken_once():
@@ -348,7 +309,7 @@ def test_nothing_counts_after_done():
     assert answer.feed(text("a") + DONE + text("b")) == [TextDelta("a")]
     assert answer.ended
     assert answer.feed(b"data: rubbish\n\n") == []
-    assert answer.close() == [Finished(FinishReason.STOP)]
+    assert answer.close() == [TextEnded(), Finished(FinishReason.STOP)]
 
 
 def test_a_whole_answer_instead_of_a_stream():

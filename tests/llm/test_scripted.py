@@ -11,6 +11,7 @@ from chatops_bot.domain.model import (
     FinishReason,
     ModelDelta,
     ModelRequest,
+    Reasoning,
     ReasoningDelta,
     TextDelta,
     ToolCallDelta,
@@ -36,7 +37,7 @@ async def test_says_streams_its_pieces():
         ReasoningDelta("hm"),
         TextDelta("Two "),
         TextDelta("tasks"),
-        Finished(FinishReason.STOP, Usage(3, 2)),
+        Finished(FinishReason.STOP, Usage(3, 2), Reasoning("hm", "reasoning_content")),
     ]
     model.assert_finished()
 

@@ -7,10 +7,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import aiohttp
 import pytest
+import yaml
 from slack_sdk.web.async_client import AsyncWebClient
 
 from chatops_bot.app.bootstrap import Bot, open_bot
@@ -23,6 +24,7 @@ from chatops_bot.app.config import (
     RolesConfig,
     SchedulerConfig,
     Secrets,
+    ShutdownConfig,
     SlackConfig,
     WebConfig,
 )
@@ -30,8 +32,9 @@ from chatops_bot.llm.scripted import ScriptedModel
 from chatops_bot.ports import LLM, Clock, Store
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
-from chatops_bot.simulators.slack import Workspace
+from chatops_bot.simulators.slack import Settings, Workspace
 from tests.scenarios.gateway import Gateway, open_gateway
+from tests.tracked import ROOT
 
 Json = dict[str, Any]
 DEADLINE = 20.0
@@ -82,6 +85,7 @@ class World:
             roles=RolesConfig(people=people),
             alerts=AlertsConfig(channel=self.incidents),
             web=WebConfig(port=0),
+            shutdown=ShutdownConfig(drain_seconds=0),
         ).model_copy(update=changes)
 
     def secrets(self) -> Secrets:
@@ -258,10 +262,20 @@ def everything(message: Json) -> str:
     return "\n".join(texts)
 
 
+def manifest_scopes() -> tuple[str, ...]:
+    """The scopes that the app asks for when it is installed: with these and no others must the product get by."""
+    manifest = yaml.safe_load((ROOT / "manifest.yaml").read_text(encoding="utf-8"))
+    return tuple(manifest["oauth_config"]["scopes"]["bot"])
+
+
 @asynccontextmanager
-async def open_world(folder: Path) -> AsyncIterator[World]:
+async def open_world(
+    folder: Path, *, rate_limits: Literal["slack", "off"] = "off", ack_seconds: float = 3.0
+) -> AsyncIterator[World]:
+    """Slack's rate limits have scenarios of their own; the scopes are the manifest's everywhere."""
+    limits = Settings(rate_limits=rate_limits, bot_scopes=manifest_scopes(), ack_seconds=ack_seconds)
     async with AsyncExitStack() as stack:
-        workspace = await stack.enter_async_context(Workspace.start(folder / "workspace"))
+        workspace = await stack.enter_async_context(Workspace.start(folder / "workspace", settings=limits))
         settings = SchedulerSettings(data=folder / "scheduler", demo=True)
         scheduler = await stack.enter_async_context(SchedulerService.start(settings))
         session = await stack.enter_async_context(aiohttp.ClientSession())

@@ -8,13 +8,15 @@ import pytest
 
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.session import MessageRef, RunningTurn, TurnOutcome
+from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.turn_event import Rested, TextStreamed
 from chatops_bot.domain.view import View
 from chatops_bot.ports import Place, PlatformLimits
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage, page_key
-from chatops_bot.sessions.recovery import close_interrupted_turns
+from chatops_bot.sessions.recovery import recover_turns
 from chatops_bot.stores.sqlite import SqliteStore
 from tests.small_tools import SESSION
 
@@ -55,11 +57,19 @@ class Wall:
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         raise AssertionError("nobody is whispered to")
 
+    async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
+        return ThreadExcerpt()
+
     async def has_posted(self, count: int) -> None:
         async with asyncio.timeout(5):
             while len(self.posted) < count:
                 self.changed.clear()
                 await self.changed.wait()
+
+
+class Everybody:
+    async def person(self, user_id: str) -> Person:
+        return Person(user_id, user_id, Role.OPERATOR)
 
 
 @dataclass
@@ -83,7 +93,7 @@ async def stage(tmp_path: Path, clock: ManualClock):
     wall = Wall()
     view = TurnView("en", wall.limits.text_chars, stop_value=TURN)
     await store.turns.begin(RunningTurn(TURN, SESSION, None, "en", view.snapshot()))
-    yield Stage(wall, store, view, AnswerMessage(wall, store.turns, TURN, PLACE, view))
+    yield Stage(wall, store, view, AnswerMessage(wall, store.turns, TURN, PLACE, view, clock))
     await store.aclose()
 
 
@@ -121,7 +131,7 @@ async def test_recovery_brings_every_message_of_a_long_answer_to_its_end(stage: 
     stage.answer.show(TextStreamed("word " * 50))
     await stage.wall.has_posted(3)
     await stage.answer.rest()  # all that is left when the process dies here is the store and the wall
-    assert await close_interrupted_turns(stage.store, stage.wall, clock) == 1
+    assert await recover_turns(stage.store, stage.wall, Everybody(), clock) == (1, [])
     assert stage.wall.posted == [page_key(TURN, number) for number in range(3)]
     assert await stage.store.turns.running() == []
     stage.view.interrupted()
@@ -130,7 +140,7 @@ async def test_recovery_brings_every_message_of_a_long_answer_to_its_end(stage: 
 
 async def test_recovery_posts_the_end_of_a_turn_that_never_showed_anything(stage: Stage, clock: ManualClock):
     stage.wall.replies.set()
-    assert await close_interrupted_turns(stage.store, stage.wall, clock) == 1
+    assert await recover_turns(stage.store, stage.wall, Everybody(), clock) == (1, [])
     assert stage.wall.posted == [page_key(TURN, 0)]
     (entry,) = await stage.store.transcripts.load(SESSION)
     assert getattr(entry, "outcome", None) is TurnOutcome.INTERRUPTED
@@ -141,7 +151,7 @@ async def test_recovery_shows_a_turn_that_had_rested_as_it_rested(stage: Stage, 
     await stage.answer.open()
     stage.answer.show(Rested(TurnOutcome.ANSWERED, "Two tasks failed."))
     await stage.answer.rest()
-    await close_interrupted_turns(stage.store, stage.wall, clock)
+    await recover_turns(stage.store, stage.wall, Everybody(), clock)
     assert list(stage.wall.shown.values()) == list(stage.view.pages())
     (entry,) = await stage.store.transcripts.load(SESSION)
     assert (getattr(entry, "outcome", None), getattr(entry, "body", None)) == (

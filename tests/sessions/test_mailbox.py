@@ -52,7 +52,7 @@ async def test_a_message_that_comes_during_a_turn_waits_and_order_is_kept(turns:
     for text in ("third", "second", "first"):
         turns.may_end[text].set()
     await turns.is_begun("third")
-    await boxes.aclose()
+    await boxes.cut(5)
     assert turns.events[:5] == ["begin first", "end first", "begin second", "end second", "begin third"]
 
 
@@ -62,7 +62,7 @@ async def test_two_sessions_run_side_by_side(turns: Turns):
     boxes.put(asked("here"))
     boxes.put(asked("there", THERE))
     await turns.is_begun("there")
-    await boxes.aclose()
+    await boxes.cut(5)
     assert turns.events == ["begin here", "begin there", "end there", "cancel here"]
 
 
@@ -72,7 +72,7 @@ async def test_a_session_that_came_to_rest_takes_the_next_message(turns: Turns):
         turns.may_end[text].set()
         boxes.put(asked(text))
         await turns.is_begun(text)
-    await boxes.aclose()
+    await boxes.cut(5)
     assert turns.events[:3] == ["begin one", "end one", "begin two"]
 
 
@@ -81,6 +81,6 @@ async def test_closing_cancels_what_runs_drops_what_waits_and_takes_nothing_more
     boxes.put(asked("runs"))
     boxes.put(asked("waits"))
     await turns.is_begun("runs")
-    await boxes.aclose()
+    await boxes.cut(5)
     boxes.put(asked("late"))
     assert turns.events == ["begin runs", "cancel runs"]

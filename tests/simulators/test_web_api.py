@@ -65,7 +65,8 @@ FITTING: list[list[Json]] = [
     [],
     [{"type": "divider"}] * 50,
     [section(3000)],
-    [{"type": "section", "fields": [mrkdwn(2000)] * 10}],
+    [{"type": "section", "fields": [mrkdwn(2000)] * 6 + [mrkdwn(300)] * 4}],
+    [section(3000)] * 4 + [section(1200)],
     [{"type": "header", "text": plain(150)}],
     [{"type": "context", "elements": [mrkdwn(1)] * 10}],
     [actions(*(button(action_id=f"a{number}") for number in range(25)))],
@@ -119,6 +120,9 @@ REFUSED: list[tuple[Any, str]] = [
     ([section(block_id="b" * 256)], "invalid_blocks"),
     ([{"type": "markdown", "text": "x" * 12_001}], "invalid_blocks"),
     ([{"type": "markdown", "text": "x" * 6001}] * 2, "msg_blocks_too_long"),
+    ([section(3000)] * 4 + [section(1201)], "msg_blocks_too_long"),
+    ([actions({**select(), "options": [{"text": mrkdwn(1), "value": "v"}]})], "invalid_blocks"),
+    ([actions({**select(), "options": [{**options(1)[0], "description": plain(76)}]})], "invalid_blocks"),
     ([{"type": "image", "image_url": "https://x/y.png"}], "invalid_blocks"),
     ([text_input(max_length=3001)], "invalid_blocks"),
 ]
@@ -232,14 +236,38 @@ async def test_update_without_blocks_keeps_them_and_empty_blocks_remove_them(
 
 
 @pytest.mark.case("slack-4")
-async def test_update_text_is_limited_in_bytes_unless_blocks_carry_it(
+async def test_update_text_is_limited_in_bytes_and_markdown_text_is_not(
     api: AsyncWebClient, incidents: str
 ) -> None:
     ts = (await api.chat_postMessage(channel=incidents, text="a"))["ts"]
     await api.chat_update(channel=incidents, ts=ts, text="x" * 4000)
     assert await refusal(api.chat_update(channel=incidents, ts=ts, text="汉" * 1334)) == "msg_too_long"
+    beside = api.chat_update(channel=incidents, ts=ts, text="x" * 4001, blocks=[section()])
+    assert await refusal(beside) == "msg_too_long"
     changed = await api.chat_update(channel=incidents, ts=ts, markdown_text="汉" * 4000)
     assert changed["message"]["blocks"][0]["type"] == "markdown"
+
+
+async def test_rich_text_is_not_replaced_by_other_blocks(api: AsyncWebClient, incidents: str) -> None:
+    rich = {"type": "rich_text", "elements": []}
+    ts = (await api.chat_postMessage(channel=incidents, text="a", blocks=[rich]))["ts"]
+    assert (
+        await refusal(api.chat_update(channel=incidents, ts=ts, text="b", blocks=[section()]))
+        == "block_mismatch"
+    )
+    assert (await api.chat_update(channel=incidents, ts=ts, text="b", blocks=[rich, section()]))["ok"]
+
+
+async def test_attachments_and_metadata_have_limits(api: AsyncWebClient, incidents: str) -> None:
+    def post(**extra: Any) -> Any:
+        return api.chat_postMessage(channel=incidents, text="x", **extra)
+
+    assert (await post(attachments=[{"text": "a"}] * 100))["ok"]
+    assert await refusal(post(attachments=[{"text": "a"}] * 101)) == "too_many_attachments"
+    assert await refusal(post(attachments=[7])) == "invalid_attachments"
+    assert await refusal(post(attachments=[{"blocks": [section(3001)]}])) == "invalid_blocks"
+    large = {"event_type": "e", "event_payload": {"x": "y" * 9000}}
+    assert await refusal(post(metadata=large)) == "metadata_too_large"
 
 
 async def test_text_over_forty_thousand_characters_is_cut(api: AsyncWebClient, incidents: str) -> None:

@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import ProposalState, canonical_json
 from chatops_bot.stores.sqlite import read_audit
 from chatops_bot.tools.bounds import RESULT_CHARS, cap_content
 from chatops_bot.tools.proposing import SHOWABLE_CHARS
+from chatops_bot.tools.validation import parse_arguments
 
 
 async def test_a_read_runs_and_is_audited(bench, tmp_path: Path):
@@ -91,7 +93,8 @@ async def test_a_viewer_is_refused_before_anything_is_proposed(bench, tmp_path: 
     [
         ('{"name": "up', "not valid JSON"),
         ("[1]", "must be a JSON object"),
-        ("[" * 100_000, "not valid JSON"),
+        ("[" * 60_000, "not valid JSON"),
+        ('{"name": "' + "x" * 64_000 + '"}', "longer than 64000 characters"),
         (r'{"name": "\ud83d"}', "not valid JSON"),
         ('{"limit": "many"}', "limit:"),
         ('{"limit": 0}', "limit:"),
@@ -149,6 +152,44 @@ def test_definitions_keep_their_order_and_come_from_the_models(bench):
     assert schema["required"] == ["task_id", "action"]
     assert schema["properties"]["action"]["enum"] == ["pause", "resume"]
     assert "title" not in json.dumps(schema)
+
+
+class Selection(BaseModel):
+    names: list[str] = []
+    near: list[str] | None = None
+    limit: int = 1
+    filter: dict[str, int] = {}
+
+
+@pytest.mark.case("peer-T30")
+@pytest.mark.parametrize(
+    ("sent", "meant"),
+    [
+        ({"limit": "42"}, Selection(limit=42)),
+        ({"names": '["a", "b"]'}, Selection(names=["a", "b"])),
+        ({"names": "cpu", "near": "mem"}, Selection(names=["cpu"], near=["mem"])),
+        ({"filter": '{"a": 1}'}, Selection(filter={"a": 1})),
+    ],
+)
+def test_what_can_only_be_meant_in_one_way_is_taken_so(sent, meant):
+    assert parse_arguments(json.dumps(sent), Selection) == meant
+
+
+@pytest.mark.case("peer-T30")
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"limit": 3.7},
+        {"limit": "many"},
+        {"filter": "a"},
+        {"names": "[1]"},
+        {"names": 3},
+        {"names": "a", "limit": 3.7},
+    ],
+)
+def test_anything_else_stays_an_error(sent):
+    with pytest.raises(ToolArgumentsInvalid):
+        parse_arguments(json.dumps(sent), Selection)
 
 
 JSON = st.recursive(

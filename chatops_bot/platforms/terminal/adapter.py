@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from chatops_bot.domain.session import MessageRef
+from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.view import View
 from chatops_bot.platforms.terminal.frames import Shown, Whispered
 from chatops_bot.ports import Ids, Place, PlatformLimits
@@ -132,6 +133,10 @@ class TerminalPlatform:
         """As the port says: the reader of the thread is the person who asks in it."""
         if seat := self._seats.get(place.thread or ""):
             seat.whisper(view)
+
+    async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
+        """As the port says: nobody but the bot and the one who asks writes here, and both are in the transcript."""
+        return ThreadExcerpt(())
 
     def _show(self, ref: MessageRef) -> None:
         message = self._messages[ref]

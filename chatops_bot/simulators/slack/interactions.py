@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatops_bot.simulators.slack import forms, messages
+from chatops_bot.simulators.slack.clock import Clock
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.errors import AppNotResponding, DrivingError, SlackError
 from chatops_bot.simulators.slack.identity import Channel, Identity, Person
@@ -33,6 +34,17 @@ class Click:
     confirm: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Unsent:
+    """A click that changes only what the person sees; `answer` goes to the driver."""
+
+    answer: Json
+
+
+_CANCELLED = _Unsent({"ok": True, "cancelled": True})
+_FILLED = _Unsent({"ok": True, "dispatched": False})
+
+
 class Interactions:
     def __init__(
         self,
@@ -41,6 +53,7 @@ class Interactions:
         socket_mode: SocketMode,
         views: Views,
         settings: Settings,
+        clock: Clock,
         base_url: str,
     ) -> None:
         self._identity = identity
@@ -48,6 +61,7 @@ class Interactions:
         self._socket_mode = socket_mode
         self._views = views
         self._settings = settings
+        self._clock = clock
         self._base_url = base_url
         # What each person has chosen on each surface and not sent; the real client keeps this too.
         self._chosen: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
@@ -65,8 +79,8 @@ class Interactions:
         )
         surface = (person.id, f"{channel.id}/{ts}")
         action = self._action(blocks, surface, click, values)
-        if action is None:
-            return {"ok": True, "cancelled": True}
+        if isinstance(action, _Unsent):
+            return action.answer
         container: Json = {
             "type": "message",
             "message_ts": ts,
@@ -95,8 +109,8 @@ class Interactions:
     ) -> Json:
         surface = (person.id, view["id"])
         action = self._action(view["blocks"], surface, click, values)
-        if action is None:
-            return {"ok": True, "cancelled": True}
+        if isinstance(action, _Unsent):
+            return action.answer
         state = {"values": forms.state_values(view["blocks"], self._chosen.get(surface, {}))}
         payload = self._payload("block_actions", person) | {
             "container": {"type": "view", "view_id": view["id"]},
@@ -140,10 +154,7 @@ class Interactions:
         kind = answer.get("response_action")
         try:
             if kind == "errors":
-                errors = answer.get("errors")
-                return _field_errors(
-                    "view_errors", errors if isinstance(errors, dict) else {}, self._views.page(view)
-                )
+                return _field_errors("view_errors", _checked_errors(view, answer), self._views.page(view))
             if kind == "update":
                 changed = await self._views.update(answer.get("view"), view["id"], None, None)
                 return {"ok": True, "view": self._views.page(changed)}
@@ -151,7 +162,7 @@ class Interactions:
                 pushed = await self._views.push_on(person, view["id"], answer.get("view"))
                 return {"ok": True, "view": self._views.page(pushed)}
         except SlackError as error:
-            sentence = f"The bot answered with a view that Slack would refuse: {error}."
+            sentence = f"The bot's answer is one that Slack would refuse: {error}."
             raise DrivingError("invalid_view", sentence) from error
         current = await self._views.find(person, view["id"])
         if current is not None:
@@ -165,6 +176,8 @@ class Interactions:
         message = messages.find(connection, channel.id, ts)
         if message is None or message.ephemeral_to not in (None, person.id):
             raise DrivingError("message_not_found", f"{person.key} sees no message {ts} in {channel.name}.")
+        if message.body.get("bot_id", self._identity.bot_id) != self._identity.bot_id:
+            raise DrivingError("other_app", "This control belongs to another app, which does not run here.")
         current: list[Json] = message.body.get("blocks", [])
         earlier = [version["blocks"] for version in reversed(messages.versions(connection, channel.id, ts))]
         clicked = next((blocks for blocks in [current, *earlier] if _matching(blocks, click)), current)
@@ -172,8 +185,8 @@ class Interactions:
 
     def _action(
         self, blocks: list[Json], surface: tuple[str, str], click: Click, values: forms.Values | None
-    ) -> Json | None:
-        """The action of a click, or None when its confirm dialog was cancelled. Remembers what was chosen."""
+    ) -> Json | _Unsent:
+        """The action of a click, unless it does not go to the bot. Remembers what was chosen."""
         found = _matching(blocks, click)
         if not found:
             sentence = f"The message has no control {click.action_id!r}"
@@ -185,7 +198,7 @@ class Interactions:
         if click.confirm is False:
             if "confirm" not in element:
                 raise DrivingError("no_confirm_dialog", f"{click.action_id!r} asks for no confirmation.")
-            return None
+            return _CANCELLED
         choice = click.selected if click.selected is not None else click.value
         action = forms.action_of(block, element, choice, f"{time.time():.6f}")
         chosen = self._remembered(surface, blocks, values or {})
@@ -195,7 +208,7 @@ class Interactions:
         self._chosen[surface] = chosen
         if len(self._chosen) > SURFACES_KEPT:
             self._chosen.pop(next(iter(self._chosen)))
-        return action
+        return action if forms.dispatches(block) else _FILLED
 
     def _remembered(
         self, surface: tuple[str, str], blocks: list[Json], values: forms.Values
@@ -224,7 +237,7 @@ class Interactions:
         }
 
     async def _response_url(self, person: Person, message: Stored) -> str:
-        token, settings, now = secrets.token_urlsafe(24), self._settings, time.time()
+        token, settings, now = secrets.token_urlsafe(24), self._settings, self._clock.time()
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(
@@ -256,6 +269,17 @@ def _matching(blocks: list[Json], click: Click) -> list[tuple[Json, Json]]:
         and click.block_id in (None, block["block_id"])
         and (click.value is None or element["type"] != "button" or element.get("value") == click.value)
     ]
+
+
+def _checked_errors(view: Json, answer: Json) -> dict[str, str]:
+    """The errors that the bot answered with; Slack shows a failure for one that is at no input block of the view."""
+    errors = answer.get("errors")
+    inputs = {block["block_id"] for block in view["blocks"] if block["type"] == "input"}
+    if not isinstance(errors, dict) or not errors or not all(isinstance(one, str) for one in errors.values()):
+        raise SlackError("invalid_arguments", ["[ERROR] `errors` maps block_id to a sentence"])
+    if unknown := sorted(set(errors) - inputs):
+        raise SlackError("invalid_arguments", [f"[ERROR] no input block has the block_id {unknown[0]}"])
+    return errors
 
 
 def _field_errors(code: str, errors: dict[str, str], view: Json | None) -> Json:

@@ -1,6 +1,9 @@
 """The times and counts that Slack enforces, in one value, so that a test can shorten them."""
 
 from dataclasses import dataclass
+from typing import Literal
+
+from chatops_bot.simulators.slack.scopes import GRANTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +24,13 @@ class Settings:
     """A Socket Mode URL can be opened once within this time."""
     calls_kept: int = 5000
     """How many of the bot's API calls `/sim/calls` remembers (our own bound)."""
+    versions_kept: int = 200
+    """How many states of one message `/sim/versions` remembers, the newest (our own bound)."""
+    versions_kept_in_all: int = 20_000
+    rate_limits: Literal["slack", "off"] = "slack"
+    """`off` lets the bot call as often as it likes."""
+    distributed: bool = False
+    """Whether the app counts as sold outside the Marketplace: one read of a conversation a minute, of 15 messages."""
+    bot_scopes: tuple[str, ...] = GRANTED
+    sockets_most: int = 10
+    """Socket Mode connections that an app may have at a time."""

@@ -1,0 +1,146 @@
+"""The body of a streaming request for OpenAI-compatible chat completions.
+
+It holds what every provider takes and nothing that some refuse: no temperature, no limit of tokens, no forced choice of a
+tool. What a model said goes back as it came; its reasoning, and what else is opaque, to that same model only.
+"""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Literal
+
+import msgspec
+
+from chatops_bot.context.speakers import attributed
+from chatops_bot.domain.model import (
+    AssistantMessage,
+    ContextMessage,
+    Message,
+    ModelRequest,
+    RecordMessage,
+    SystemMessage,
+    ToolDefinition,
+    ToolMessage,
+    UserMessage,
+)
+from chatops_bot.domain.tool import ToolCall
+
+ContextRole = Literal["system", "developer", "user"]
+
+NOTHING_RETURNED = "(the tool returned nothing)"
+NOTHING_SAID = "(no text)"
+"""Placeholders: several providers answer 400 to a message whose content is empty."""
+
+
+def encode(
+    request: ModelRequest,
+    model: str,
+    *,
+    speaker: str = "",
+    context_role: ContextRole = "system",
+    include_usage: bool = True,
+) -> bytes:
+    """The body of a streaming chat completion, as UTF-8 JSON.
+
+    `speaker` is the full name under which this model's messages are remembered. The context message goes right behind the
+    newest user message, so that what precedes it stays the same between calls and can be cached; `context_role` is its
+    role, for providers that accept one system message only. Lone surrogates, which no provider accepts, become question
+    marks.
+    """
+    body: dict[str, Any] = {"model": model, "stream": True}
+    if include_usage:
+        body["stream_options"] = {"include_usage": True}
+    body["messages"] = [_message(message, context_role, speaker) for message in _in_order(request.messages)]
+    if request.tools:
+        body["tools"] = _tools(request.tools)
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:  # a lone surrogate, which msgspec refuses to write
+        body["tools"] = [_tool(tool) for tool in request.tools]
+        return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+
+
+def _in_order(messages: tuple[Message, ...]) -> list[Message]:
+    """The messages with every context message moved behind the newest user message; without one they stay put."""
+    users = [place for place, message in enumerate(messages) if isinstance(message, UserMessage)]
+    if not users:
+        return list(messages)
+    context = [message for message in messages if isinstance(message, ContextMessage)]
+    before = [message for message in messages[: users[-1] + 1] if not isinstance(message, ContextMessage)]
+    after = [message for message in messages[users[-1] + 1 :] if not isinstance(message, ContextMessage)]
+    return [*before, *context, *after]
+
+
+def _message(message: Message, context_role: ContextRole, speaker: str) -> dict[str, Any]:
+    match message:
+        case SystemMessage(text):
+            return {"role": "system", "content": text}
+        case UserMessage(text, author):
+            return {"role": "user", "content": attributed(text if text.strip() else NOTHING_SAID, author)}
+        case RecordMessage(text):
+            return {"role": "user", "content": text if text.strip() else NOTHING_SAID}
+        case ContextMessage(text):
+            return {"role": context_role, "content": text}
+        case ToolMessage(call_id, _, text):
+            content = text if text.strip() else NOTHING_RETURNED
+            return {"role": "tool", "tool_call_id": call_id, "content": content}
+        case AssistantMessage():
+            return _assistant(message, own=bool(speaker) and message.model == speaker)
+
+
+def _assistant(message: AssistantMessage, *, own: bool) -> dict[str, Any]:
+    encoded: dict[str, Any] = {"role": "assistant"}
+    content = message.text
+    if own:
+        reasoning = message.reasoning
+        encoded.update(_fields_in(reasoning.opaque))
+        if reasoning.field == "content":
+            content = reasoning.text + content
+        elif reasoning.field:
+            encoded[reasoning.field] = reasoning.text
+    encoded["content"] = content if content.strip() else None
+    if message.calls:
+        encoded["tool_calls"] = [_call(call, own=own) for call in message.calls]
+    elif encoded["content"] is None:
+        encoded["content"] = NOTHING_SAID
+    return encoded
+
+
+def _call(call: ToolCall, *, own: bool) -> dict[str, Any]:
+    """Arguments are a JSON object by now: `context.history` sees to that for every model."""
+    function = {"name": call.name, "arguments": call.arguments}
+    return {
+        **(_fields_in(call.opaque) if own else {}),
+        "id": call.id,
+        "type": "function",
+        "function": function,
+    }
+
+
+def _fields_in(opaque: str) -> dict[str, Any]:
+    return dict(json.loads(opaque)) if opaque else {}
+
+
+@lru_cache(maxsize=16)
+def _tools(tools: tuple[ToolDefinition, ...]) -> msgspec.Raw:
+    """The same tools travel with every call, so they are spelled once."""
+    return msgspec.Raw(msgspec.json.encode([_tool(tool) for tool in tools]))
+
+
+def _tool(tool: ToolDefinition) -> dict[str, Any]:
+    function = {"name": tool.name, "description": tool.description, "parameters": _whole(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def _whole(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of arguments as strict providers want it: an object with properties, each of them a schema, not `true`."""
+    properties = {name: _subschema(value) for name, value in (schema.get("properties") or {}).items()}
+    return {**schema, "type": "object", "properties": properties}
+
+
+def _subschema(schema: Any) -> Any:
+    if not isinstance(schema, Mapping):
+        return {}
+    if isinstance(schema.get("properties"), Mapping):
+        schema = _whole(schema)
+    return {**schema, "items": _subschema(schema["items"])} if "items" in schema else dict(schema)

@@ -1,0 +1,96 @@
+"""A call that a model writes as text is kept from people's eyes, corrected once, and never run."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatops_bot.agent.written_call import WrittenCallGuard
+from chatops_bot.domain.model import SystemMessage
+from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.llm.scripted import calls, says
+
+TOOLS = frozenset({"look", "switch"})
+WRITTEN = [
+    '<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>',
+    "<function=look>{}</function>",
+    '<function_calls>\n<invoke name="look">\n</invoke>\n</function_calls>',
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>look",
+    "<|tool_calls_section_begin|>look",
+    '[TOOL_CALLS][{"name": "look"}]',
+    "Action: look\nAction Input: {}",
+    '{"name": "look", "arguments": {"name": "x"}}',
+    '```json\n{\n  "name": "look",\n  "parameters": {}\n}\n```',
+    '[{"function": "switch", "arguments": {"task_id": 3, "action": "pause"}}]',
+]
+PLAIN = [
+    "Nothing failed.",
+    "```\n<tool_call>\n```\nis how a model writes it",
+    "a <tool_call> in a line",
+    "Action: restart the worker\nby hand",
+    '{"name": "nightly-report", "status": "failed"}',
+    '```json\n{"tasks": 3}\n```',
+    "```followups",
+    "<tool",
+    "{",
+    "\n\n",
+]
+
+
+def shown(*pieces: str) -> tuple[str, bool]:
+    guard = WrittenCallGuard(TOOLS)
+    text = "".join(guard.feed(piece) for piece in pieces) + guard.close()
+    return text, guard.caught
+
+
+@pytest.mark.case("peer-T33")
+@pytest.mark.case("nightingale-T69")
+@pytest.mark.parametrize("written", WRITTEN)
+def test_a_written_call_is_not_shown(written: str):
+    assert shown(written) == ("", True)
+    assert shown(*written) == ("", True)
+    if written[0] not in "{[`" or written.startswith("[TOOL"):
+        assert shown("Let me see.\n\n", *written) == ("Let me see.\n\n", True)
+
+
+@pytest.mark.parametrize("plain", PLAIN)
+def test_other_text_is_shown_whole(plain: str):
+    assert shown(plain) == (plain, False)
+    assert shown(*plain) == (plain, False)
+
+
+@given(
+    st.lists(st.sampled_from([*WRITTEN, *PLAIN, "\n", " ", "```", "x", "Action:", "<"]), max_size=8),
+    st.lists(st.integers(0, 500)),
+)
+def test_any_cut_shows_the_same(parts: list[str], places: list[int]):
+    said = "".join(parts)
+    marks = [0, *sorted(place % (len(said) + 1) for place in places), len(said)]
+    cut = shown(*(said[start:end] for start, end in pairwise(marks)))
+    assert cut == shown(said)
+    assert said.startswith(cut[0])
+    assert cut[1] or cut[0] == said
+
+
+@pytest.mark.case("peer-T33")
+async def test_it_is_corrected_once_and_then_made_properly(stage):
+    model = await stage.play(says("I look.\n", WRITTEN[0]), calls(("look", {})), says("One failed."))
+    assert stage.text == "I look.\nOne failed."
+    assert len(stage.look.runs) == 1
+    correction = model.requests[1].messages[-1]
+    assert isinstance(correction, SystemMessage)
+    assert "tool call as text" in correction.text
+    assert stage.events[-1].outcome is TurnOutcome.ANSWERED
+
+
+@pytest.mark.case("peer-T33")
+async def test_a_model_that_goes_on_writing_calls_ends_with_a_statement(stage):
+    await stage.play(*[says(WRITTEN[0])] * 3)
+    assert stage.text == ""
+    assert stage.look.runs == []
+    assert [note.phrase.en for note in stage.notes] == [
+        "The model wrote a tool call as text; it was not run.",
+        "The model gave no answer. Ask again in other words.",
+    ]
+    assert stage.events[-1].outcome is TurnOutcome.FAILED
