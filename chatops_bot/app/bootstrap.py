@@ -161,6 +161,7 @@ async def open_bot(
         core.router.resume(never_started)
         await slack.start(metered_events(core.router.handle, metrics))
         await api.start(desk)
+        stack.callback(desk.take_no_more)
         for work, name in ((_sweep(core.approvals), "expiry sweep"), (metrics.watch_loop(), "loop lag")):
             stack.push_async_callback(_cancel, asyncio.create_task(work, name=name))
         health.recovered()

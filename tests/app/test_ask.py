@@ -10,14 +10,14 @@ import socket
 import stat
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
-from chatops_bot.app.config import Config, LocalConfig, RolesConfig
+from chatops_bot.app.config import Config, LocalConfig, RolesConfig, ShutdownConfig
 from chatops_bot.app.local_socket import SOCKET_NAME, socket_address
 from chatops_bot.domain.errors import ModelRefused
 from chatops_bot.domain.language import Phrase
@@ -68,14 +68,16 @@ def local(world: World, role: str, **people: str) -> Config:
     return world.config(local=LocalConfig(role=role), roles=RolesConfig(people=known))  # type: ignore[arg-type]  # pydantic takes the text
 
 
-def held_at(word: str) -> tuple[asyncio.Event, Callable[[Any], Awaitable[None]]]:
-    """An event that is set when a model comes to `word`, and the hook that holds the model there for ever."""
-    reached = asyncio.Event()
+def held_at(
+    word: str, until: asyncio.Event | None = None
+) -> tuple[asyncio.Event, Callable[[Any], Awaitable[None]]]:
+    """An event that is set when a model comes to `word`, and the hook that holds the model there `until`, or for ever."""
+    reached, go_on = asyncio.Event(), until or asyncio.Event()
 
     async def hold(delta: Any) -> None:
         if isinstance(delta, TextDelta) and delta.text == word:
             reached.set()
-            await asyncio.Event().wait()
+            await go_on.wait()
 
     return reached, hold
 
@@ -121,7 +123,7 @@ async def test_the_answer_grows_while_the_turn_runs(world: World):
         process.send_signal(signal.SIGINT)
         rest, err = await asyncio.wait_for(process.communicate(), DEADLINE)
     assert process.returncode == 130
-    assert "Stopped on request" in rest.decode()
+    assert f"Stopped by {ME}" in rest.decode()
     assert "Traceback" not in err.decode()
 
 
@@ -254,6 +256,34 @@ async def test_one_question_at_a_time_in_a_thread(world: World):
         await process.communicate()
     assert (second.code, second.out) == (2, "")
     assert "Another question in thread t_mine is still being answered" in second.err
+
+
+async def test_a_bot_that_stops_takes_nothing_more_and_ends_what_it_began(world: World):
+    go_on = asyncio.Event()
+    reached, hold = held_at("good.", go_on)
+    stack = AsyncExitStack()
+    await stack.enter_async_context(
+        world.bot(
+            ScriptedModel([says("So far so ", "good.")], before_delta=hold),
+            config=world.config(shutdown=ShutdownConfig(drain_seconds=15)),
+        )
+    )
+    process = await start("ask", "first", "--data", data(world))
+    await asyncio.wait_for(reached.wait(), DEADLINE)
+    stopping = asyncio.create_task(stack.aclose())
+    refused = [
+        await cli(*command, "--data", data(world)) for command in (("ask", "more"), ("approve", "ABC234"))
+    ]
+    go_on.set()
+    out, _ = await asyncio.wait_for(process.communicate(), DEADLINE)
+    await asyncio.wait_for(stopping, DEADLINE)
+    assert (process.returncode, out) == (0, b"So far so good.\n")
+    for one in refused:
+        assert (one.code, one.out) == (2, "")
+        assert (
+            one.err
+            == "chatops-bot: The bot is stopping and takes nothing more; try again when it has started.\n"
+        )
 
 
 async def test_the_end_of_the_bot_ends_the_answer(world: World):
