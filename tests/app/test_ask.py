@@ -27,6 +27,7 @@ from chatops_bot.stores.sqlite import read_audit
 from chatops_bot.stores.sqlite_file import open_read_only
 from tests.app.conftest import DEADLINE, REPOSITORY, DemoProcess, plain_env, run_cli
 from tests.app.test_cli import SECRETS, config_file
+from tests.llm.model_server import Answer, ModelServer, text
 from tests.scenarios.conftest import World, action_ids, everything, until
 from tests.scenarios.test_change import PAUSE, asked_for, code_of, is_paused, pausing
 
@@ -483,6 +484,25 @@ async def test_without_a_bot_the_question_is_answered_here_and_nothing_is_kept(w
     assert "thread" not in asked.err
     assert list(temporary.iterdir()) == []
     assert not (world.folder / "data").exists()
+
+
+async def test_without_a_bot_ctrl_c_stops_the_turn_and_leaves_nothing(world: World, tmp_path: Path):
+    path, temporary = written(world), tmp_path / "tmp"
+    temporary.mkdir()
+    async with ModelServer(Answer([text("So far so good, and on it goes"), asyncio.Event()])) as server:
+        env = {
+            **passwords(world), "TMPDIR": str(temporary), "OPENAI_BASE_URL": server.base_url, "OPENAI_MODEL": "night-owl",
+        }  # fmt: skip
+        process = await start("ask", "how is it?", "--config", path, env=env)
+        assert process.stdout is not None
+        begun = await asyncio.wait_for(process.stdout.readuntil(b"on it"), DEADLINE)
+        process.send_signal(signal.SIGINT)
+        rest, err = await asyncio.wait_for(process.communicate(), DEADLINE)
+        await asyncio.wait_for(server.hung_up.wait(), DEADLINE)
+    assert process.returncode == 130
+    assert (begun + rest).decode().startswith("So far so good, and on it goes\n\nStopped by ")
+    assert b"Traceback" not in err
+    assert list(temporary.iterdir()) == []
 
 
 async def test_without_a_bot_no_change_is_even_proposed(world: World):
