@@ -495,7 +495,7 @@ async def test_without_a_bot_ctrl_c_stops_the_turn_and_leaves_nothing(world: Wor
         }  # fmt: skip
         process = await start("ask", "how is it?", "--config", path, env=env)
         assert process.stdout is not None
-        begun = await asyncio.wait_for(process.stdout.readuntil(b"on it"), DEADLINE)
+        begun = await asyncio.wait_for(process.stdout.readuntil(b"and on"), DEADLINE)
         process.send_signal(signal.SIGINT)
         rest, err = await asyncio.wait_for(process.communicate(), DEADLINE)
         await asyncio.wait_for(server.hung_up.wait(), DEADLINE)
