@@ -169,6 +169,7 @@ async def open_bot(
         await core.router.resume_forms()
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
+        stack.callback(desk.take_no_more)
         for work, name in (
             (_sweep(core.approvals, core.forms), "expiry sweep"),
             (metrics.watch_loop(), "loop lag"),
