@@ -48,10 +48,12 @@ from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.recovery import recover_turns
 from chatops_bot.sessions.router import Router
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.apply import Applier
+from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
@@ -88,6 +90,7 @@ class Core:
     store: Store
     router: Router
     approvals: Approvals
+    forms: Forms
     followups: Followups
     redactor: Redactor
     model_name: str
@@ -163,9 +166,13 @@ async def open_bot(
         drain_seconds = config.shutdown.drain_seconds
         stack.push_async_callback(_come_to_rest, slack, core.router, drain_seconds, hurry or asyncio.Event())
         core.router.resume(never_started)
-        await slack.start(metered_events(core.router.handle, metrics))
+        await core.router.resume_forms()
+        await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
-        for work, name in ((_sweep(core.approvals), "expiry sweep"), (metrics.watch_loop(), "loop lag")):
+        for work, name in (
+            (_sweep(core.approvals, core.forms), "expiry sweep"),
+            (metrics.watch_loop(), "loop lag"),
+        ):
             stack.push_async_callback(_cancel, asyncio.create_task(work, name=name))
         health.recovered()
         stack.callback(health.drain)
@@ -208,7 +215,10 @@ def build_core(
     """
     redactor = Redactor(secrets.values())
     proposer = Proposer(store.proposals, clock, ids, config.proposal_lifetime)
-    dispatcher = Dispatcher(registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock)
+    asker = Asker(store.forms, clock, ids, config.proposal_lifetime)
+    dispatcher = Dispatcher(
+        registry, audit=store.audit, proposer=proposer, asker=asker, redactor=redactor, clock=clock
+    )
     applier = Applier(registry, redactor)
 
     def approvals_on(platform: Platform) -> Approvals:
@@ -223,6 +233,9 @@ def build_core(
         )
 
     approvals = approvals_on(platform)
+    forms = Forms(
+        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
+    )  # fmt: skip
     followups = Followups(store.controls, store.inbox, platform, ids)
     conductor = Conductor(
         platform=platform,
@@ -231,6 +244,7 @@ def build_core(
         registry=registry,
         agents=load_agents(),
         approvals=approvals,
+        forms=forms,
         followups=followups,
         redactor=redactor,
         clock=clock,
@@ -238,10 +252,15 @@ def build_core(
         on_rest=on_rest,
     )
     router = Router(
-        store=store, platform=platform, approvals=approvals, followups=followups, conductor=conductor
+        store=store,
+        platform=platform,
+        approvals=approvals,
+        forms=forms,
+        followups=followups,
+        conductor=conductor,
     )
     card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
-    return Core(store, router, approvals, followups, redactor, model.name, approvals_on, card)
+    return Core(store, router, approvals, forms, followups, redactor, model.name, approvals_on, card)
 
 
 def local_people(config: Config) -> LocalPeople:
@@ -333,13 +352,14 @@ async def _come_to_rest(slack: SlackPlatform, router: Router, patience: float, h
     await router.cut(CUT_SECONDS)
 
 
-async def _sweep(approvals: Approvals) -> None:
+async def _sweep(approvals: Approvals, forms: Forms) -> None:
     while True:
         await asyncio.sleep(EXPIRY_SWEEP_SECONDS)
         try:
             await approvals.sweep()
+            await forms.sweep()
         except ChatopsError as error:
-            _log.error("the sweep of proposals failed and is tried again: %s", error)
+            _log.error("the sweep of proposals and forms failed and is tried again: %s", error)
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:

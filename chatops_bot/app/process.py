@@ -18,8 +18,12 @@ END_SECONDS = 24.0
 
 @dataclass
 class Stop:
-    """`asked` is set when this process should end, `hurried` when it should end without waiting for anything."""
+    """`asked` is set when this process should end, `hurried` when it should end without waiting for anything.
 
+    `limit`: seconds after which it is ended for good, whatever hangs in it; None for never.
+    """
+
+    limit: float | None = None
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     hurried: asyncio.Event = field(default_factory=asyncio.Event)
     _asked_at: float = 0.0
@@ -29,22 +33,28 @@ class Stop:
         now = asyncio.get_running_loop().time()
         if not self.asked.is_set():
             self._asked_at = now
-            self.asked.set()
+            self._end()
         elif now - self._asked_at > ONE_WISH_SECONDS:
             self.hurried.set()
 
     def abandoned(self) -> None:
         """The parent is gone: nobody waits for this process, and the next one may want its files."""
-        self.asked.set()
+        if not self.asked.is_set():
+            self._end()
         self.hurried.set()
 
+    def _end(self) -> None:
+        self.asked.set()
+        if self.limit is not None:
+            end_within(self.limit)
 
-def stop_wishes(*, with_parent: bool = False) -> Stop:
+
+def stop_wishes(*, with_parent: bool = False, limit: float | None = None) -> Stop:
     """What becomes of signals to this process. Call it once, inside the running loop.
 
     `with_parent`: stdin is a pipe that only the parent holds open; its end means that the parent is gone, however it went.
     """
-    stop = Stop()
+    stop = Stop(limit)
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.ask)

@@ -11,7 +11,7 @@ from chatops_bot.app.bootstrap import open_bot
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import load_config, load_secrets
 from chatops_bot.app.logs import set_up_logs
-from chatops_bot.app.process import END_SECONDS, end_within, stop_wishes, unless
+from chatops_bot.app.process import END_SECONDS, stop_wishes, unless
 from chatops_bot.domain.redaction import Redactor
 
 
@@ -20,7 +20,7 @@ async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
     config = load_config(config_path)
     secrets = load_secrets(config, os.environ)
     set_up_logs(Redactor(secrets.values()), config.logging.format, config.logging.level)
-    stop = stop_wishes(with_parent=with_parent)
+    stop = stop_wishes(with_parent=with_parent, limit=END_SECONDS)
     async with AsyncExitStack() as stack:
         opening = asyncio.ensure_future(
             stack.enter_async_context(
@@ -40,5 +40,4 @@ async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
             sys.stdout.write(json.dumps(ready) + "\n")
             sys.stdout.flush()
         await stop.asked.wait()
-        end_within(END_SECONDS)
     return 0

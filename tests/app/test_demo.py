@@ -6,6 +6,7 @@ import signal
 import socket
 import stat
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -43,11 +44,14 @@ def alive(pid: int) -> bool:
     return pid in group_members(os.getpgid(pid)) if Path(f"/proc/{pid}").exists() else False
 
 
-def listens(demo: DemoProcess) -> bool:
-    """Whether the bot has not begun to end: its web port is the first thing that it closes."""
+def is_ready(demo: DemoProcess) -> bool:
+    """What the bot tells its load balancer; the first thing that it takes back when it ends."""
     port = yaml.safe_load((demo.data / "bot" / "chatops-bot.yaml").read_text())["web"]["port"]
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10):
+            return True
+    except OSError:  # refused, or an answer such as 503
+        return False
 
 
 def child_of(demo: DemoProcess, module: str) -> int | None:
@@ -166,7 +170,9 @@ async def test_a_turn_under_way_is_answered_to_its_end_before_the_demo_ends(star
         ts = await asyncio.to_thread(first.says, "oscar", "What failed?")
         await asyncio.wait_for(server.asked.wait(), DEADLINE)
         ending = asyncio.create_task(asyncio.to_thread(first.end))
-        await asyncio.to_thread(wait_until, lambda: None if listens(first) else True, "the end of the socket")
+        await asyncio.to_thread(
+            wait_until, lambda: None if is_ready(first) else True, "the beginning of the end"
+        )
         goes_on.set()
         code, rest, seconds = await ending
         told("end that waits for a model's answer", seconds)
@@ -187,11 +193,7 @@ async def test_a_second_signal_cuts_at_once_and_what_waited_is_answered_at_the_n
         await asyncio.to_thread(first.wait_ready)
         ts = await asyncio.to_thread(first.says, "oscar", "What failed?")
         await asyncio.wait_for(server.asked.wait(), DEADLINE)
-        await asyncio.to_thread(
-            lambda: first.client("ana").chat_postMessage(
-                channel=first.incidents, thread_ts=ts, text="Which tasks are there?"
-            )
-        )
+        await asyncio.to_thread(first.says, "ana", "Which tasks are there?", ts)
         await asyncio.to_thread(
             wait_until,
             lambda: True if "Waiting" in everything(first.replies(ts)[-1]) else None,

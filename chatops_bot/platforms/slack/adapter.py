@@ -7,11 +7,12 @@ import aiohttp
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.thread import ThreadExcerpt
-from chatops_bot.domain.view import View
+from chatops_bot.domain.view import Modal, View
 from chatops_bot.platforms.slack import limits
 from chatops_bot.platforms.slack.api import DEFAULT_BASE_URL, Identity, OnCall, SlackApi
+from chatops_bot.platforms.slack.blocks import modal_payload
 from chatops_bot.platforms.slack.directory import SlackDirectory
-from chatops_bot.platforms.slack.inbound import OnEvent, SlackInbound
+from chatops_bot.platforms.slack.inbound import OnEvent, OnModal, SlackInbound, no_problems
 from chatops_bot.platforms.slack.outbound import POSTS, SlackWriter
 from chatops_bot.platforms.slack.socket import SlackSocket
 from chatops_bot.platforms.slack.thread_reader import SlackThreadReader
@@ -54,13 +55,13 @@ class SlackPlatform:
         self.directory = SlackDirectory(self._api, clock, roles or {}, default_role)
         self._reader = SlackThreadReader(self._api, self.directory)
 
-    async def start(self, on_event: OnEvent) -> None:
-        """Connect and hand events to `on_event` until `aclose`.
+    async def start(self, on_event: OnEvent, on_modal: OnModal = no_problems) -> None:
+        """Connect and hand events to `on_event`, and dialogs that are sent off to `on_modal`, until `aclose`.
 
         Raises PlatformError when Slack refuses a token, PlatformUnavailable when it cannot be reached.
         """
         identity = await self._api.identity()
-        self._inbound = SlackInbound(identity, self.directory, self.whisper, on_event)
+        self._inbound = SlackInbound(identity, self.directory, self.whisper, on_event, on_modal)
         await self._socket.open(identity, self._inbound.receive)
 
     async def stop_intake(self) -> None:
@@ -105,6 +106,9 @@ class SlackPlatform:
 
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         await self._writer.whisper(place, person_id, view)
+
+    async def open_modal(self, trigger: str, modal: Modal) -> None:
+        await self._api.call("views.open", trigger_id=trigger, view=modal_payload(modal))
 
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return await self._reader.earlier(place, before, limit)
