@@ -29,6 +29,7 @@ from chatops_bot.llm.openai_client import OpenAIClient
 from chatops_bot.ports import ToolContext
 from chatops_bot.stores.codec import entry_from, entry_text
 from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
@@ -119,6 +120,7 @@ async def open_product(
             Registry(adapted(functions, schemas)),
             audit=KeptAudit(),
             proposer=Proposer(store.proposals, clock, ids, timedelta(minutes=30)),
+            asker=Asker(store.forms, clock, ids, timedelta(minutes=30)),
             redactor=Redactor(["a-configured-secret"]),
             clock=clock,
         )

@@ -38,18 +38,22 @@ from chatops_bot.llm.failover import FailoverModel
 from chatops_bot.llm.offline import OfflineModel
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
 from chatops_bot.platforms.slack.adapter import SlackPlatform
+from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
 from chatops_bot.rendering.cards import proposal_card
+from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.recovery import recover_turns
 from chatops_bot.sessions.router import Router
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.apply import Applier
+from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
@@ -86,6 +90,7 @@ class Core:
     store: Store
     router: Router
     approvals: Approvals
+    forms: Forms
     followups: Followups
     redactor: Redactor
     model_name: str
@@ -104,8 +109,10 @@ async def open_bot(
     model: LLM | None = None,
     wrap_store: Callable[[Store], Store] = lambda store: store,
     hurry: asyncio.Event | None = None,
+    posts: Pace = POSTS,
 ) -> AsyncGenerator[Bot, None]:
-    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `model` and `wrap_store` are for tests that play a model or a crash.
+    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `model`, `wrap_store` and `posts` are for
+    tests that play a model, a crash, or a workspace without rate limits.
 
     Raises StoreError or PlatformError when it cannot start.
     """
@@ -114,7 +121,7 @@ async def open_bot(
         sqlite = await stack.enter_async_context(open_store(config, clock))
         registry = await stack.enter_async_context(open_registry(config, secrets, clock))
         metrics = Metrics([tool.spec.name for tool in registry])
-        slack = _slack(config, secrets, session, clock, ids, metrics)
+        slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
         directory = ChatAndLocalPeople(slack.directory, people)
@@ -159,9 +166,13 @@ async def open_bot(
         drain_seconds = config.shutdown.drain_seconds
         stack.push_async_callback(_come_to_rest, slack, core.router, drain_seconds, hurry or asyncio.Event())
         core.router.resume(never_started)
-        await slack.start(metered_events(core.router.handle, metrics))
+        await core.router.resume_forms()
+        await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
-        for work, name in ((_sweep(core.approvals), "expiry sweep"), (metrics.watch_loop(), "loop lag")):
+        for work, name in (
+            (_sweep(core.approvals, core.forms), "expiry sweep"),
+            (metrics.watch_loop(), "loop lag"),
+        ):
             stack.push_async_callback(_cancel, asyncio.create_task(work, name=name))
         health.recovered()
         stack.callback(health.drain)
@@ -204,7 +215,10 @@ def build_core(
     """
     redactor = Redactor(secrets.values())
     proposer = Proposer(store.proposals, clock, ids, config.proposal_lifetime)
-    dispatcher = Dispatcher(registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock)
+    asker = Asker(store.forms, clock, ids, config.proposal_lifetime)
+    dispatcher = Dispatcher(
+        registry, audit=store.audit, proposer=proposer, asker=asker, redactor=redactor, clock=clock
+    )
     applier = Applier(registry, redactor)
 
     def approvals_on(platform: Platform) -> Approvals:
@@ -219,6 +233,9 @@ def build_core(
         )
 
     approvals = approvals_on(platform)
+    forms = Forms(
+        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
+    )  # fmt: skip
     followups = Followups(store.controls, store.inbox, platform, ids)
     conductor = Conductor(
         platform=platform,
@@ -227,6 +244,7 @@ def build_core(
         registry=registry,
         agents=load_agents(),
         approvals=approvals,
+        forms=forms,
         followups=followups,
         redactor=redactor,
         clock=clock,
@@ -234,10 +252,15 @@ def build_core(
         on_rest=on_rest,
     )
     router = Router(
-        store=store, platform=platform, approvals=approvals, followups=followups, conductor=conductor
+        store=store,
+        platform=platform,
+        approvals=approvals,
+        forms=forms,
+        followups=followups,
+        conductor=conductor,
     )
     card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
-    return Core(store, router, approvals, followups, redactor, model.name, approvals_on, card)
+    return Core(store, router, approvals, forms, followups, redactor, model.name, approvals_on, card)
 
 
 def local_people(config: Config) -> LocalPeople:
@@ -281,7 +304,13 @@ def configured_model(
 
 
 def _slack(
-    config: Config, secrets: Secrets, session: aiohttp.ClientSession, clock: Clock, ids: Ids, metrics: Metrics
+    config: Config,
+    secrets: Secrets,
+    session: aiohttp.ClientSession,
+    clock: Clock,
+    ids: Ids,
+    metrics: Metrics,
+    posts: Pace,
 ) -> SlackPlatform:
     return SlackPlatform(
         session,
@@ -292,6 +321,7 @@ def _slack(
         base_url=str(config.slack.api_url),
         roles=config.people,
         default_role=Role(config.roles.default),
+        posts=posts,
         ping_interval=PING_SECONDS,
         on_call=slack_meter(metrics),
     )
@@ -322,13 +352,14 @@ async def _come_to_rest(slack: SlackPlatform, router: Router, patience: float, h
     await router.cut(CUT_SECONDS)
 
 
-async def _sweep(approvals: Approvals) -> None:
+async def _sweep(approvals: Approvals, forms: Forms) -> None:
     while True:
         await asyncio.sleep(EXPIRY_SWEEP_SECONDS)
         try:
             await approvals.sweep()
+            await forms.sweep()
         except ChatopsError as error:
-            _log.error("the sweep of proposals failed and is tried again: %s", error)
+            _log.error("the sweep of proposals and forms failed and is tried again: %s", error)
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:

@@ -16,7 +16,7 @@ from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, SessionKey, TurnOutcome
 from chatops_bot.domain.thread import ThreadExcerpt
-from chatops_bot.domain.view import View
+from chatops_bot.domain.view import Modal, View
 from chatops_bot.platforms.terminal.adapter import CHANNEL, NAME, WORKSPACE, TerminalPlatform
 from chatops_bot.platforms.terminal.frames import Ended, Frame, Opened, Whispered
 from chatops_bot.platforms.terminal.people import LocalPeople, LocalRefused
@@ -224,6 +224,9 @@ class _Heard:
 
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         self.views.append(view)
+
+    async def open_modal(self, trigger: str, modal: Modal) -> None:
+        await self._platform.open_modal(trigger, modal)
 
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return await self._platform.earlier(place, before, limit)

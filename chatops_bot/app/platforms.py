@@ -7,7 +7,7 @@ a terminal like any other, and its card in the chat tells.
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.thread import ThreadExcerpt
-from chatops_bot.domain.view import View
+from chatops_bot.domain.view import Modal, View
 from chatops_bot.platforms.terminal.adapter import CHANNEL, TerminalPlatform
 from chatops_bot.platforms.terminal.people import PREFIX, LocalPeople
 from chatops_bot.ports import Directory, Place, Platform, PlatformLimits
@@ -44,6 +44,10 @@ class ChatAndTerminal:
 
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         await self._of(place.channel).whisper(place, person_id, view)
+
+    async def open_modal(self, trigger: str, modal: Modal) -> None:
+        """Only a chat has triggers."""
+        await self._chat.open_modal(trigger, modal)
 
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return await self._of(place.channel).earlier(place, before, limit)

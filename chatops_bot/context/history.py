@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from chatops_bot.context.fence import fence
+from chatops_bot.context.filled_form import filled_text
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import TurnOutcome
@@ -16,6 +17,8 @@ from chatops_bot.domain.tool import ARGUMENT_CHARS, ToolCall
 from chatops_bot.domain.transcript import (
     EarlierRead,
     Entry,
+    FormClosed,
+    FormFilled,
     ModelSaid,
     ProposalDecided,
     ToolReturned,
@@ -52,6 +55,14 @@ def project(
             case UserSaid():
                 starts.append(len(messages))
                 messages.append(UserMessage(entry.text, entry.author_id))
+            case FormFilled():
+                starts.append(len(messages))
+                messages.append(UserMessage(filled_text(entry), entry.author_id))
+            case FormClosed():
+                closed = canonical_json(
+                    {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
+                )
+                messages.append(RecordMessage(fence(closed, source="end of a form", nonce=nonce)))
             case ModelSaid() if entry.calls:
                 messages.append(assistant_message(entry))
                 messages += (

@@ -35,7 +35,7 @@ class TurnOutcome(StrEnum):
     """How a turn came to rest."""
 
     ANSWERED = "answered"
-    WAITING = "waiting"  # proposals were made; people decide now
+    WAITING = "waiting"  # for people: proposals to decide on, forms to fill in
     CAPPED = "capped"  # the cap on rounds was reached
     STOPPED = "stopped"  # a person pressed Stop
     FAILED = "failed"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
+from chatops_bot.domain.form import Form
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Usage
 from chatops_bot.domain.proposal import Proposal
@@ -61,6 +62,13 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A call lacks facts; the form that asks for them is a message of its own."""
+
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """Something about the turn that people must know (cut, capped, no model). Stands in a block of its own."""
 
@@ -84,6 +92,7 @@ TurnEvent = (
     | CallStarted
     | CallEnded
     | Proposed
+    | Asked
     | Noted
     | Rested
 )

@@ -12,19 +12,20 @@ from chatops_bot.context.history import project
 from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_agent_system_prompt, inline
 from chatops_bot.context.speakers import people_of
 from chatops_bot.domain.errors import ModelError, PlatformError
-from chatops_bot.domain.language import Language, Phrase, language_of
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ContextMessage, Message, SystemMessage
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
-from chatops_bot.domain.transcript import TurnRested, UserSaid
-from chatops_bot.domain.turn_event import Noted, Proposed, Rested, TurnEvent
+from chatops_bot.domain.transcript import Entry, FormFilled, TurnRested, UserSaid
+from chatops_bot.domain.turn_event import Asked, Noted, Proposed, Rested, TurnEvent
 from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
 from chatops_bot.rendering import notices
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput, stored_input
 from chatops_bot.sessions.memory import ThreadMemory
@@ -64,6 +65,7 @@ class Conductor:
         registry: Registry,
         agents: Mapping[Language, AgentConfig],
         approvals: Approvals,
+        forms: Forms,
         followups: Followups,
         redactor: Redactor,
         clock: Clock,
@@ -77,6 +79,7 @@ class Conductor:
         self._registry = registry
         self._agents = agents
         self._approvals = approvals
+        self._forms = forms
         self._followups = followups
         self._redactor = redactor
         self._clock = clock
@@ -94,11 +97,18 @@ class Conductor:
 
         None when the inbox key `claim` was claimed before: the turn is there already.
         """
-        turn_id, language = self._ids.new("turn"), language_of(text)
-        turn = TurnInput(turn_id, session, author, self._redactor.text(text), message_id, self._clock.now())
-        snapshot = self._view(turn_id, language).snapshot()
-        accepted = RunningTurn(turn_id, session, None, language, snapshot, stored_input(turn))
-        return turn if await self._store.turns.begin(accepted, claim) else None
+        safe, now = self._redactor.text(text), self._clock.now()
+        turn = TurnInput(self._ids.new("turn"), session, author, safe, message_id, now)
+        return turn if await self._accepted(turn, claim) else None
+
+    async def accept_filled(self, turn: TurnInput, filled: FormFilled) -> bool:
+        """Record the turn of a filled form, as `accept` does; False when it is there already."""
+        return await self._accepted(turn, f"form:{filled.form_id}")
+
+    async def _accepted(self, turn: TurnInput, claim: str) -> bool:
+        snapshot = self._view(turn.turn_id, turn.language).snapshot()
+        accepted = RunningTurn(turn.turn_id, turn.session, None, turn.language, snapshot, stored_input(turn))
+        return await self._store.turns.begin(accepted, claim)
 
     def wait(self, turn_input: TurnInput, ahead: int) -> None:
         """Show that an accepted turn waits for `ahead` others."""
@@ -177,7 +187,7 @@ class Conductor:
         turn_id = turn_input.turn_id
         if turn_id not in self._answers:
             place = Place(turn_input.session.channel, turn_input.session.thread)
-            view = self._view(turn_id, language_of(turn_input.text))
+            view = self._view(turn_id, turn_input.language)
             self._answers[turn_id] = AnswerMessage(
                 self._platform,
                 self._store.turns,
@@ -190,7 +200,7 @@ class Conductor:
         return self._answers[turn_id]
 
     async def _conduct(self, turn_id: str, turn_input: TurnInput, answer: AnswerMessage) -> None:
-        language = language_of(turn_input.text)
+        language = turn_input.language
         progress = _Progress()
         try:
             await answer.open()
@@ -238,7 +248,9 @@ class Conductor:
         if notice is not None:
             answer.show(Noted(notice))
         now = self._clock.now()
-        said = UserSaid(turn_id, now, author.id, author.name, author.role.value, turn_input.text)
+        said: Entry = turn_input.filled or UserSaid(
+            turn_id, now, author.id, author.name, author.role.value, turn_input.text
+        )
         progress.started = True
         await self._store.transcripts.append(session, [said] if earlier is None else [earlier, said])
         turn = Turn(
@@ -256,6 +268,8 @@ class Conductor:
             answer.show(event)
             if isinstance(event, Proposed):
                 await self._approvals.show(event.proposal)
+            elif isinstance(event, Asked):
+                await self._forms.show(event.form)
 
         await self._loop.run_turn(turn, emit)
 

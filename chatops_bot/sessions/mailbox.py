@@ -8,8 +8,10 @@ from datetime import datetime
 
 from pydantic import TypeAdapter
 
+from chatops_bot.domain.language import Language, language_of
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.transcript import FormFilled
 
 WAITING_LIMIT = 20
 """Messages that wait in one session. More is a flood, and an answer that comes after twenty others helps nobody."""
@@ -19,8 +21,8 @@ WAITING_LIMIT = 20
 class TurnInput:
     """What starts a turn: who asked what, in which session. The store knows `turn_id` as running from the moment it waits.
 
-    `message_id` is the platform's id of the message that asks, empty where a button asked. `resumed`: the turn was accepted
-    by a process that ended before it started.
+    `message_id` is the platform's id of the message that asks, empty where a button asked; `filled` is the form that was
+    filled in, where that asks. `resumed`: the turn was accepted by a process that ended before it started.
     """
 
     turn_id: str
@@ -30,6 +32,14 @@ class TurnInput:
     message_id: str = ""
     at: datetime | None = None
     resumed: bool = False
+    filled: FormFilled | None = None
+
+    @property
+    def language(self) -> Language:
+        """The language to answer in: a form's values may be in any."""
+        if self.filled is not None:
+            return "zh" if self.filled.language == "zh" else "en"
+        return language_of(self.text)
 
 
 _STORED: TypeAdapter[TurnInput] = TypeAdapter(TurnInput)

@@ -15,7 +15,7 @@ from chatops_bot.domain.language import Language
 from chatops_bot.domain.people import Effect, may_ask
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
-from chatops_bot.domain.transcript import Entry, ToolReturned, TurnRested, UserSaid
+from chatops_bot.domain.transcript import Entry, FormFilled, ToolReturned, TurnRested, UserSaid
 from chatops_bot.ports import Clock, Directory, Place, Platform, Store
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import page_key
@@ -64,7 +64,9 @@ async def _resumed(
     turn: RunningTurn, entries: list[Entry], directory: Directory, clock: Clock
 ) -> TurnInput | None:
     """The input of a turn that never started, its author with the rights of today; None for any other turn."""
-    if not turn.input or any(isinstance(e, UserSaid | TurnRested) and e.turn_id == turn.id for e in entries):
+    if not turn.input or any(
+        isinstance(e, UserSaid | FormFilled | TurnRested) and e.turn_id == turn.id for e in entries
+    ):
         return None
     try:
         if TurnView.restore(turn.snapshot).outcome is not None:

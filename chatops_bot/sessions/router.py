@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
-from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived
+from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Language, Phrase, language_of
 from chatops_bot.domain.people import Effect, Person, may_ask
 from chatops_bot.domain.session import SessionKey
@@ -16,6 +16,7 @@ from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.commands import DecideByCode, StopWord, parse_command
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
 from chatops_bot.sessions.stopping import Stopping
@@ -51,12 +52,14 @@ class Router:
         store: Store,
         platform: Platform,
         approvals: Approvals,
+        forms: Forms,
         followups: Followups,
         conductor: Conductor,
     ) -> None:
         self._store = store
         self._platform = platform
         self._approvals = approvals
+        self._forms = forms
         self._followups = followups
         self._conductor = conductor
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
@@ -72,10 +75,21 @@ class Router:
                 case ControlUsed():
                     await self._control(event)
 
+    async def submit(self, event: ModalSubmitted) -> Mapping[str, str]:
+        """Take a dialog that was sent off; returns what is wrong with it by input, for the platform to show."""
+        taken = await self._forms.filled_in_dialog(event)
+        self._beside(self._begin_filled(taken))
+        return taken.problems or {}
+
     def resume(self, turns: Sequence[TurnInput]) -> None:
         """Start turns that the last process had accepted and never started."""
         for turn in turns:
             self._mailboxes.put(turn)
+
+    async def resume_forms(self) -> None:
+        """Bring the messages of forms up to date, and start the turns of those whose filling in was stored last of all."""
+        for taken in await self._forms.recover():
+            await self._begin_filled(taken)
 
     async def drain(self, patience: float) -> None:
         """Start no turn any more, and wait up to `patience` seconds for running turns and decisions to come to their end."""
@@ -102,15 +116,15 @@ class Router:
         await asyncio.gather(*waiting, *self._deciding, return_exceptions=True)
 
     def _beside(self, decision: Coroutine[Any, Any, None]) -> None:
-        """Carry out a typed decision without holding up the messages behind it."""
-        task = asyncio.create_task(decision, name="typed decision")
+        """Carry out a decision without holding up whoever waits for this event."""
+        task = asyncio.create_task(decision, name="decision")
         self._deciding.add(task)
         task.add_done_callback(self._decided)
 
     def _decided(self, task: asyncio.Task[None]) -> None:
         self._deciding.discard(task)
         if not task.cancelled() and (failure := task.exception()) is not None:
-            _log.error("a typed decision was not carried out to its end", exc_info=failure)
+            _log.error("a decision was not carried out to its end", exc_info=failure)
 
     async def _message(self, event: MessageReceived) -> None:
         ours = event.mentions_bot or event.is_direct or await self._store.transcripts.known(event.session)
@@ -158,6 +172,12 @@ class Router:
         match event.control:
             case "approve" | "reject" as verdict:
                 await self._approvals.decide(event.session, event.value, event.person, verdict)
+            case "form_submit":
+                await self._begin_filled(await self._forms.filled(event))
+            case "form_open":
+                await self._forms.open_dialog(event)
+            case "form_cancel":
+                await self._forms.cancel(event)
             case "followup":
                 await self._followup(event)
             case "stop":
@@ -167,6 +187,14 @@ class Router:
                 _log.warning("control %r is not known", event.control)
                 place = Place(event.session.channel, event.session.thread)
                 await self._platform.whisper(place, event.person.id, whisper_view(_NOT_KNOWN, "en"))
+
+    async def _begin_filled(self, taken: Taken) -> None:
+        """Begin the turn of a filled form, if it was one, and show what became of the form."""
+        turn = taken.turn
+        if turn and turn.filled and await self._conductor.accept_filled(turn, turn.filled):
+            self._mailboxes.put(turn)
+        if taken.form is not None:
+            await self._forms.show_quietly(taken.form)
 
     async def _followup(self, event: ControlUsed) -> None:
         if await self._refused(event.person, event.session, ""):

@@ -4,7 +4,7 @@ A stop ends one turn, and what waits behind it runs next; each waiting message h
 Who asked may stop, and whoever may ask for changes; anybody else is told privately. Proposals outlive their turn.
 """
 
-from chatops_bot.domain.language import Language, Phrase, language_of
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Person, may_stop
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.ports import Place, Platform
@@ -28,7 +28,7 @@ class Stopping:
         if turn is None:
             await self._tell(session, person, _OVER, "en")
         else:
-            await self._stop(turn, person, language_of(turn.text))
+            await self._stop(turn, person, turn.language)
 
     async def by_word(self, session: SessionKey, person: Person, language: Language) -> None:
         """Stop what runs in the session."""

@@ -15,6 +15,7 @@ from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import entry_from, entry_text, proposal_from, proposal_text
 from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
+from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
 
 MIGRATIONS = (
     """
@@ -44,6 +45,7 @@ MIGRATIONS = (
     CREATE TRIGGER audit_is_append_only_d BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
     """,
     "ALTER TABLE turns ADD COLUMN input TEXT NOT NULL DEFAULT '';",
+    FORMS_TABLE,
 )
 """Scripts that bring a file forward, in order. One that has been released is never changed."""
 
@@ -59,6 +61,7 @@ class SqliteStore:
         self.turns = SqliteTurns(file, clock)
         self.inbox = SqliteInbox(file, clock)
         self.proposals = SqliteProposals(file)
+        self.forms = SqliteForms(file)
         self.audit = SqliteAudit(file)
         self.controls = SqliteControls(file)
 

@@ -78,7 +78,9 @@ async def chromium() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
-    async with Workspace.start(tmp_path, settings=Settings(ack_seconds=ACK_SECONDS)) as running:
+    async with Workspace.start(
+        tmp_path, settings=Settings(ack_seconds=ACK_SECONDS, rate_limits="off")
+    ) as running:
         yield running
 
 

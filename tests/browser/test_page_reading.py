@@ -152,7 +152,11 @@ async def test_a_selection_in_a_growing_answer_stays(
     text = page.get_by_text("The cause is")
     await expect(text).to_be_visible()
     await text.evaluate("node => getSelection().setBaseAndExtent(node.firstChild, 4, node.firstChild, 9)")
+    row = page.get_by_role("article")
+    height = await row.evaluate("node => node.offsetHeight")
     await grow("The cause is a full disk")
+    await expect(row).to_contain_text("(edited)")
+    assert await row.evaluate("node => node.offsetHeight") == height  # the mark of an edit takes no line
     await grow("The cause is a full disk\n\non **db-3**")
     await expect(page.get_by_text("db-3")).to_be_visible()
     assert await page.evaluate("() => getSelection().toString()") == "cause"

@@ -34,10 +34,12 @@ KINDS = (
     "none", "eof", "reset", "stall", "heartbeats", "status", "status_once", "lost_once", "bad_json", "error_event",
     "finish", "no_finish", "said_again", "cut_arguments", "web_page", "empty",
 )  # fmt: skip
-WRONG_FINISHES = (
-    "length", "content_filter", "error", "insufficient_system_resource", "stop", "tool_calls", "function_call",
-    "banana", None,
-)  # fmt: skip
+BREAKING = frozenset(
+    {"heartbeats", "bad_json", "error_event", "cut_arguments", "web_page", "empty", "status"}
+)
+UNCLEAN = ("length", "content_filter", "error", "insufficient_system_resource")
+"""Finish reasons after which no call may run, however whole it looks."""
+WRONG_FINISHES = (*UNCLEAN, "stop", "tool_calls", "function_call", "banana", None)
 
 
 AFTER = "w9000 "
@@ -77,19 +79,14 @@ class Case:
 
     @property
     def broken(self) -> bool:
-        """Whether the fault came before the provider had said that its answer was whole."""
+        """Whether the provider never said that its answer was whole, or said that it was not."""
         if self.kind in ("eof", "reset", "stall"):
             (sent, *_) = self.answers[self.at_round].pieces
             return isinstance(sent, bytes) and b'"finish_reason": "' not in sent
-        return self.kind in (
-            "heartbeats",
-            "bad_json",
-            "error_event",
-            "cut_arguments",
-            "web_page",
-            "empty",
-            "status",
-        )
+        if self.kind == "finish":
+            sent = b"".join(piece for piece in self.answers[self.at_round].pieces if isinstance(piece, bytes))
+            return any(b'"finish_reason": "%s"' % reason.encode() in sent for reason in UNCLEAN)
+        return self.kind in BREAKING
 
     @property
     def whole(self) -> bool:
@@ -99,10 +96,11 @@ class Case:
 
 def made(number: int) -> Case:
     rng = random.Random(number)
-    kind, at_round = KINDS[number % len(KINDS)], rng.randrange(2)
+    turn, kind = number // len(KINDS), KINDS[number % len(KINDS)]
+    at_round = 0 if kind == "finish" else int(rng.random() < 0.4)
     said = (words(0, rng.randrange(4, 20)), words(5000, rng.randrange(4, 20)))
     calls = [
-        ("look", json.dumps({"name": name}, ensure_ascii=False)) for name in NAMES[: rng.randrange(1, 4)]
+        ("look", json.dumps({"name": name}, ensure_ascii=False)) for name in NAMES[: rng.choice((1, 2, 3, 3))]
     ]
     if at_round == 0 and rng.random() < 0.3:
         calls.append(("switch", '{"task_id": 3, "action": "pause"}'))
@@ -113,7 +111,7 @@ def made(number: int) -> Case:
         once = _refusal(rng) if kind == "status_once" else Answer(torn=True)
     elif kind != "none":
         answers[at_round] = _faulty(
-            rng, kind, rounds[at_round], said[at_round], calls if at_round == 0 else []
+            rng, kind, turn, rounds[at_round], said[at_round], calls if at_round == 0 else []
         )
     texts = ("".join(said[0]), "".join(said[1]))
     return Case(number, kind, at_round, texts, tuple(calls), (answers[0], answers[1]), once)
@@ -126,7 +124,12 @@ def _refusal(rng: random.Random) -> Answer:
 
 
 def _faulty(
-    rng: random.Random, kind: str, whole: list[bytes], said: list[str], calls: list[tuple[str, str]]
+    rng: random.Random,
+    kind: str,
+    turn: int,
+    whole: list[bytes],
+    said: list[str],
+    calls: list[tuple[str, str]],
 ) -> Answer:
     stream = b"".join(whole)
     cut = stream[: rng.randrange(len(stream))]
@@ -152,7 +155,7 @@ def _faulty(
             error = event({"error": {"message": "boom", "code": rng.choice((429, 500, "overloaded_error"))}})
             return Answer([*whole[:inside], error, *whole[inside:]])
         case "finish":
-            return Answer(events(said, calls, rng.choice(WRONG_FINISHES)))
+            return Answer(events(said, calls, WRONG_FINISHES[turn % len(WRONG_FINISHES)]))
         case "no_finish":
             return Answer(whole[:-3] + ([DONE] if rng.random() < 0.5 else []))
         case "said_again":

@@ -26,6 +26,7 @@ from chatops_bot.llm.openai_errors import ProviderErrors
 from chatops_bot.llm.openai_wire import AnswerParser
 from chatops_bot.ports import LLM, ToolContext
 from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
@@ -71,6 +72,7 @@ class Playground:
             Registry([played.look, Switch(spec=replace(SWITCH, timeout=60))]),
             audit=self._store.audit,
             proposer=Proposer(self._store.proposals, self._clock, self._ids, timedelta(hours=1)),
+            asker=Asker(self._store.forms, self._clock, self._ids, timedelta(hours=1)),
             redactor=Redactor(),
             clock=self._clock,
         )

@@ -1,5 +1,6 @@
 """Whole little conversations: the loop's part is played by hand, with a canned scheduler's results in fences."""
 
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chatops_bot.context.filled_form import filled_text
 from chatops_bot.domain.model import (
     AssistantMessage,
     ContextMessage,
@@ -23,6 +25,7 @@ from chatops_bot.domain.model import (
     UserMessage,
 )
 from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.transcript import FormFilled
 from chatops_bot.llm.offline import OfflineModel
 from chatops_bot.llm.offline.arguments import mask
 from chatops_bot.llm.offline.verbs import CHINESE_ANY_VERB, ENGLISH_ANY_VERB
@@ -399,24 +402,50 @@ async def test_a_task_with_all_facts_is_proposed(text: str):
 
 
 @pytest.mark.parametrize(
-    ("text", "present", "absent"),
+    ("text", "known", "said"),
     [
-        ("create a shell task named clean-tmp", ["schedule (", "payload ("], ["- name (", "- type ("]),
-        ("创建 shell 任务 clean-tmp，每天凌晨2点", ["- 内容"], ["- 时间", "- 类型", "- 任务名"]),
+        ("create a task that archives logs every night", {"cron_expr": "0 2 * * *"}, ""),
+        ("创建一个每晚归档日志的任务", {"cron_expr": "0 2 * * *"}, ""),
+        ("create a shell task named clean-tmp", {"name": "clean-tmp", "type": "shell"}, ""),
+        (
+            "创建 shell 任务 clean-tmp，每天凌晨2点",
+            {"name": "clean-tmp", "type": "shell", "cron_expr": "0 2 * * *"},
+            "",
+        ),
+        (
+            "create shell task clean-tmp every night running `ls -l`",
+            {"name": "clean-tmp", "type": "shell", "payload": "ls -l"},
+            "",
+        ),
         (
             "create shell task clean-tmp every 7 minutes running `ls -l`",
-            ["- schedule (", "no exact 5-field cron"],
-            ["- payload"],
+            {"name": "clean-tmp", "type": "shell", "payload": "ls -l"},
+            "no exact 5-field cron",
         ),
     ],
 )
-async def test_missing_facts_are_asked_for_and_nothing_is_called(
-    text: str, present: list[str], absent: list[str]
+async def test_a_task_is_asked_for_with_the_facts_that_are_known_and_a_form_asks_for_the_rest(
+    text: str, known: dict[str, str], said: str
 ):
     played = await play(text)
-    assert not played.calls
-    assert all(part in played.text for part in present)
-    assert not any(part in played.text for part in absent)
+    assert played.calls == [("create_task", known)]
+    assert said in played.text
+    assert bool(said) is bool(played.text)
+
+
+@pytest.mark.case("nightingale-T31")
+@pytest.mark.parametrize("language", ["zh", "en"])
+async def test_a_filled_form_is_called_with_exactly_its_values(language: str):
+    arguments = {
+        "name": "归档-logs",
+        "type": "shell",
+        "cron_expr": "0 2 * * *",
+        "payload": "echo 'a\\n\"b'\n\texit 0 ",
+    }
+    at = datetime(2026, 3, 2, tzinfo=UTC)
+    entry = FormFilled("turn_2", at, "form_1", "create_task", arguments, language, "U1", "Oscar", "operator")
+    played = await play(filled_text(entry))
+    assert played.calls == [("create_task", arguments)]
 
 
 @pytest.mark.parametrize(

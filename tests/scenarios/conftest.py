@@ -29,7 +29,9 @@ from chatops_bot.app.config import (
     WebConfig,
 )
 from chatops_bot.llm.scripted import ScriptedModel
+from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.ports import LLM, Clock, Store
+from chatops_bot.rendering.pacing import Pace
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
 from chatops_bot.simulators.slack import Settings, Workspace
@@ -65,6 +67,7 @@ class World:
     to_slack: Gateway
     to_scheduler: Gateway
     people: Json = field(default_factory=dict)
+    posts: Pace = POSTS
 
     def config(self, **changes: Any) -> Config:
         people = {person["id"]: person["role"] for person in self.people.values()}
@@ -117,6 +120,7 @@ class World:
             ids=RandomIds(),
             model=model,
             wrap_store=wrap_store,
+            posts=self.posts,
         ) as bot:
             yield bot
         if isinstance(model, ScriptedModel):
@@ -282,7 +286,8 @@ async def open_world(
         to_slack = await stack.enter_async_context(open_gateway(workspace.url))
         to_scheduler = await stack.enter_async_context(open_gateway(scheduler.url))
         people = workspace.ready()["people"]
-        yield World(folder, workspace, scheduler, session, to_slack, to_scheduler, people)
+        posts = POSTS if rate_limits == "slack" else Pace(spacing=0.0)
+        yield World(folder, workspace, scheduler, session, to_slack, to_scheduler, people, posts)
 
 
 @pytest.fixture

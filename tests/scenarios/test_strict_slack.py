@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from slack_sdk.web.async_client import AsyncWebClient
 
 from chatops_bot.domain.errors import ModelError
 from chatops_bot.domain.model import ModelDelta
@@ -87,6 +88,20 @@ async def _none_left(world: World) -> bool | None:
 
 
 @pytest.mark.case("slack-20")
+async def test_a_question_that_slack_tells_of_again_as_changed_is_answered_once(strict: World):
+    async with strict.bot(ScriptedModel([says("once")])):
+        text = f"{strict.mention} hello"
+        ts = await strict.says("oscar", text)
+        oscar = AsyncWebClient(
+            token=strict.people["oscar"]["token"], base_url=strict.workspace.api_url, session=strict.session
+        )
+        await oscar.chat_update(channel=strict.incidents, ts=ts, text=text)
+        await strict.settled(ts, 1)
+        await oscar.chat_update(channel=strict.incidents, ts=ts, text=f"{text} again")
+        await asyncio.sleep(1.0)
+        assert len(await strict.thread(ts)) == 2
+
+
 @pytest.mark.case("slack-49")
 async def test_the_bots_own_posts_and_edits_and_other_bots_start_no_turn(strict: World):
     async with strict.bot(ScriptedModel([says(*(f"word{n} " for n in range(50)))])):

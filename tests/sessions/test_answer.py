@@ -20,7 +20,7 @@ from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import ModelSaid, UserSaid
 from chatops_bot.domain.turn_event import CallStarted, Rested, TextStreamed
-from chatops_bot.domain.view import View
+from chatops_bot.domain.view import Modal, View
 from chatops_bot.ports import Place, PlatformLimits
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage, page_key
@@ -69,6 +69,9 @@ class Wall:
 
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         raise AssertionError("nobody is whispered to")
+
+    async def open_modal(self, trigger: str, modal: Modal) -> None:
+        raise AssertionError("no dialog is opened")
 
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return ThreadExcerpt()

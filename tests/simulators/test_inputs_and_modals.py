@@ -197,3 +197,70 @@ def test_a_view_at_its_limits_passes() -> None:
         "blocks": [{"type": "divider"}] * 100,
     }
     assert check_view(full) == full
+
+
+def external(**extra: Any) -> Json:
+    return {"type": "external_select", "action_id": "task", "min_query_length": 1, **extra}
+
+
+async def test_an_external_select_offers_what_the_bot_answers_and_it_can_be_chosen(
+    bot: Bot, drive: Driver, incidents: str
+) -> None:
+    async def offer(ack: Any, body: Json) -> None:
+        await bot.record(body)
+        await ack(options=options(f"{body['value']}-1", f"{body['value']}-2"))
+
+    bot.app.options("task")(offer)
+    bot.app.action("task")(bot.record_action)
+    actions = {"type": "actions", "block_id": "row", "elements": [external()]}
+    where = await form(bot, incidents, [actions, *FORM])
+    assert (await drive.call("click", **where, action_id="task", selected="logs-2"))[
+        "error"
+    ] == "no_such_option"
+    assert (await drive.call("suggest", **where, action_id="task", query=""))["options"] == []
+    offered = await drive.call("suggest", **where, action_id="task", query="logs")
+    assert [option["value"] for option in offered["options"]] == ["logs-1", "logs-2"]
+    asked = bot.bodies[-1]
+    assert (asked["type"], asked["value"], asked["container"]["message_ts"]) == (
+        "block_suggestion",
+        "logs",
+        where["ts"],
+    )
+    assert await drive.call("click", **where, action_id="task", selected="logs-2") == {"ok": True}
+    assert (await drive.call("suggest", **where, action_id="task", query="other"))["ok"]
+    assert (await drive.call("click", **where, action_id="submit"))["ok"]
+    chosen, submitted = clicks(bot)
+    assert chosen["actions"][0]["selected_option"]["value"] == "logs-2"
+    assert submitted["state"]["values"]["row"]["task"]["selected_option"]["value"] == "logs-2"
+
+
+async def test_an_external_select_of_a_modal_is_submitted_with_its_choice(
+    bot: Bot, drive: Driver, incidents: str
+) -> None:
+    async def offer(ack: Any) -> None:
+        await ack(options=options("a", "b"))
+
+    bot.app.options("task")(offer)
+    bot.app.view("")(bot.record_action)
+    view = await open_modal(bot, drive, incidents, {**MODAL, "blocks": [field("pick", external())]})
+    where = {"person": "ana", "view_id": view["id"]}
+    values = {"pick": {"task": "b"}}
+    assert (await drive.call("submit", **where, values=values))["error"] == "no_such_option"
+    assert (await drive.call("suggest", **where, action_id="task", query="x"))["ok"]
+    assert (await drive.call("submit", **where, values=values))["ok"]
+    submission = next(body for body in bot.bodies if body["type"] == "view_submission")
+    assert submission["view"]["state"]["values"]["pick"]["task"]["selected_option"]["value"] == "b"
+    assert "options" not in submission["view"]["blocks"][0]["element"]
+
+
+@pytest.mark.case("slack-54")
+async def test_more_than_a_hundred_suggestions_are_not_shown(bot: Bot, drive: Driver, incidents: str) -> None:
+    async def offer(ack: Any) -> None:
+        await ack(options=options(*map(str, range(101))))
+
+    bot.app.options("task")(offer)
+    actions = {"type": "actions", "block_id": "row", "elements": [external()]}
+    where = await form(bot, incidents, [actions])
+    assert (await drive.call("suggest", **where, action_id="task", query="x"))["error"] == "invalid_options"
+    wrong = await drive.call("suggest", **where, action_id="submit", query="x")
+    assert wrong["error"] == "action_not_found"

@@ -114,6 +114,32 @@ REFUSED: list[tuple[Any, str]] = [
     ([actions({**select(), "options": options(1) * 2})], "invalid_blocks"),
     ([actions(select(placeholder=plain(151)))], "invalid_blocks"),
     ([actions(select("overflow", 6))], "invalid_blocks"),
+    ([actions(select("external_select"))], "invalid_blocks"),
+    ([actions({"type": "external_select", "action_id": "e", "min_query_length": -1})], "invalid_blocks"),
+    (
+        [
+            actions(
+                {
+                    "type": "static_select",
+                    "action_id": "g",
+                    "option_groups": [{"label": plain(1), "options": options(1)}] * 101,
+                }
+            )
+        ],
+        "invalid_blocks",
+    ),
+    (
+        [
+            actions(
+                {
+                    "type": "static_select",
+                    "action_id": "g",
+                    "option_groups": [{"label": plain(76), "options": options(1)}],
+                }
+            )
+        ],
+        "invalid_blocks",
+    ),
     ([actions(select("radio_buttons", 11))], "invalid_blocks"),
     ([actions({"type": "plain_text_input", "action_id": "i"})], "invalid_blocks"),
     ([section(block_id="same"), section(block_id="same")], "invalid_blocks"),
@@ -207,7 +233,7 @@ async def test_refusals_have_slacks_codes(api: AsyncWebClient, incidents: str, d
     assert (
         await refusal(api.reactions_add(channel=incidents, timestamp=root, name="no such")) == "invalid_name"
     )
-    assert await refusal(api.api_call("chat.startStream")) == "unknown_method"
+    assert await refusal(api.api_call("chat.sendTelegram")) == "unknown_method"
     assert (
         await refusal(AsyncWebClient(base_url=api.base_url, session=api.session).auth_test()) == "not_authed"
     )
@@ -463,6 +489,9 @@ NAMES = [
     "types",
     "message_ts",
     "markdown_text",
+    "chunks",
+    "recipient_team_id",
+    "recipient_user_id",
 ]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from chatops_bot.llm.offline import report, run_findings
 from chatops_bot.llm.offline.content import rows_of
 from chatops_bot.llm.offline.conversation import Conversation
+from chatops_bot.llm.offline.creation import NewTask, said_with_form
 from chatops_bot.llm.offline.cues import Kind
 from chatops_bot.llm.offline.desk import Answer, Desk, Told
 from chatops_bot.llm.offline.lookup import (
@@ -70,10 +71,9 @@ def retry(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
 
 
 def create(desk: Desk, _: Conversation, intent: Intent) -> Answer:
-    task = intent.new_task
-    if task is None or task.missing:
-        raise Told(report.missing_facts(task, desk.language) if task else "")
-    return desk.propose("", "create_task", **task.arguments)
+    """Propose the task; what the message leaves open is asked for in a form."""
+    task = intent.new_task or NewTask()
+    return desk.propose(said_with_form(task, desk.language), "create_task", **task.arguments)
 
 
 def _together(answers: Sequence[Answer]) -> Answer:

@@ -179,23 +179,3 @@ NO_REASON_KEPT = Phrase(
     "这个会话里没有关于它的决定；调度器不记录暂停、恢复或删除的原因和操作人。",
     "This conversation holds no decision about it, and the scheduler keeps no reason or person for a pause, resume or delete.",
 )
-
-FIELDS: dict[str, Phrase] = {
-    "name": Phrase("任务名（例如 clean-tmp）", "name (e.g. clean-tmp)"),
-    "type": Phrase("类型（shell、http 或 container）", "type (shell, http or container)"),
-    "cron_expr": Phrase("时间（例如 每天凌晨2点，或 `0 2 * * *`）", "schedule (e.g. every night at 2, or `0 2 * * *`)"),
-    "payload": Phrase(
-        "内容（用反引号写命令，或写网址）",
-        "payload (the command in backticks, or a URL)",
-    ),
-    "image": Phrase("镜像（例如 镜像 `alpine:3.20`）", "image (e.g. image `alpine:3.20`)"),
-}  # fmt: skip
-MISSING = Phrase("还不能创建任务，缺少：", "The task cannot be created yet. Missing:")
-ODD_TIME = Phrase(
-    "这个时间无法用 5 段 cron 准确表示，请直接写 cron。",
-    "That schedule has no exact 5-field cron form. Write the cron expression itself.",
-)
-CREATE_EXAMPLE = Phrase(
-    "请在一句话里写全，例如：创建 shell 任务 clean-tmp，每天凌晨2点执行 `find /tmp -mtime +7 -delete`",
-    "Write it all in one message, e.g.: create shell task clean-tmp every night at 2 running `find /tmp -mtime +7 -delete`",
-)

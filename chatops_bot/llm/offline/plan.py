@@ -6,7 +6,9 @@ any of the changes still needs a question answered.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
+from chatops_bot.context.filled_form import filled_form_in
 from chatops_bot.llm.offline import (
     changes,
     phrases,
@@ -20,6 +22,7 @@ from chatops_bot.llm.offline.content import Content
 from chatops_bot.llm.offline.conversation import Conversation
 from chatops_bot.llm.offline.cues import WRITES, Kind
 from chatops_bot.llm.offline.desk import Answer, Call, Desk, Pending, Told, hours_of
+from chatops_bot.llm.offline.filled import call_of
 from chatops_bot.llm.offline.quoting import Reader
 from chatops_bot.llm.offline.understanding import Intent, understand
 from chatops_bot.llm.offline.windows import Window
@@ -30,6 +33,9 @@ _MOST_CALLS = 8
 
 def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
     """The next calls of this turn, or its answer (which may propose changes). Never fails."""
+    filled = filled_form_in(conversation.text)
+    if filled is not None:
+        return call_of(filled, Desk(replace(conversation, language=filled.language)))
     intents = understand(conversation.text, conversation.now)
     if not intents:
         return Answer(report.help_text(conversation.language, understood=not conversation.text.strip()))

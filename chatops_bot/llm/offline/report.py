@@ -11,7 +11,6 @@ from chatops_bot.domain.language import Language, Phrase, language_of
 from chatops_bot.llm.offline import phrases
 from chatops_bot.llm.offline.content import UNREADABLE
 from chatops_bot.llm.offline.conversation import Result
-from chatops_bot.llm.offline.creation import NewTask
 from chatops_bot.llm.offline.cues import Hold, Kind
 from chatops_bot.llm.offline.decisions import OpenProposal, Record
 from chatops_bot.llm.offline.quoting import Reader, code, fact
@@ -124,15 +123,6 @@ def no_such_task(name: str, near: Sequence[str], has_tasks: bool, language: Lang
 
 def exact_for_delete(task: Mapping[str, Any], language: Language) -> str:
     return phrases.EXACT_FOR_DELETE.filled(near=task_label(task)).said_in(language)
-
-
-def missing_facts(task: NewTask, language: Language) -> str:
-    """Exactly what is missing for a task, with an example."""
-    lines = [phrases.MISSING.said_in(language)]
-    lines += [f"- {phrases.FIELDS[name].said_in(language)}" for name in task.missing]
-    if task.has_odd_time:
-        lines.append(phrases.ODD_TIME.said_in(language))
-    return _lists_ended("\n".join([*lines, phrases.CREATE_EXAMPLE.said_in(language)]))
 
 
 def change_label(tool: str, target: str, language: Language) -> str:

@@ -7,7 +7,7 @@ Bolt leaves what no listener matches unacknowledged, and people then see "this a
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import aiohttp
@@ -24,6 +24,7 @@ from chatops_bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
+Receive = Callable[[Json], Awaitable[Json] | None]
 CLOSE_TIMEOUT = 2.0
 STALE_PINGS = 4
 """Pings without a pong after which the connection counts as dead (slack_sdk's own rule)."""
@@ -32,7 +33,8 @@ HELLO_SECONDS = 10.0
 
 
 class SlackSocket:
-    """One Socket Mode connection that keeps itself alive. `receive` gets every verified payload, and must not block."""
+    """One Socket Mode connection that keeps itself alive. `receive` gets every verified payload, and must not block;
+    where it returns something to wait for, that is what the payload is acknowledged with."""
 
     def __init__(
         self,
@@ -58,9 +60,7 @@ class SlackSocket:
         """The connection on which Slack said `hello`, and no `disconnect` since."""
         self._hello = asyncio.Event()
 
-    async def open(
-        self, identity: Identity, receive: Callable[[Json], None], *, timeout: float = 30.0
-    ) -> None:
+    async def open(self, identity: Identity, receive: Receive, *, timeout: float = 30.0) -> None:
         """Connect, until Slack says hello.
 
         Raises PlatformError when the app token is refused, PlatformUnavailable after `timeout` seconds.
@@ -116,7 +116,7 @@ class SlackSocket:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
 
-    def _bolt(self, identity: Identity, receive: Callable[[Json], None]) -> AsyncSocketModeHandler:
+    def _bolt(self, identity: Identity, receive: Receive) -> AsyncSocketModeHandler:
         client = AsyncWebClient(base_url=self._base_url, session=self._session, retry_handlers=[])
         client.proxy = self._proxy  # not from the environment, which slack_sdk reads when given none
 
@@ -129,8 +129,8 @@ class SlackSocket:
             )
 
         async def acknowledge_everything(body: Json, ack: AsyncAck) -> BoltResponse:
-            receive(body)
-            return await ack()
+            answer = receive(body)
+            return await ack(**(await answer)) if answer is not None else await ack()
 
         # An `authorize` of our own also keeps Bolt from switching to OAuth when SLACK_CLIENT_ID is set.
         app = AsyncApp(name="chatops_bot", logger=log, client=client, authorize=authorize, signing_secret="")

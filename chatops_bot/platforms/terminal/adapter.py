@@ -10,9 +10,10 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.thread import ThreadExcerpt
-from chatops_bot.domain.view import View
+from chatops_bot.domain.view import Modal, View
 from chatops_bot.platforms.terminal.frames import Shown, Whispered
 from chatops_bot.ports import Ids, Place, PlatformLimits
 
@@ -66,7 +67,7 @@ class _Message:
 
 
 class TerminalPlatform:
-    """Threads on this machine. Raises nothing: what nobody reads is simply not seen."""
+    """Threads on this machine. Raises nothing, except for a dialog: what nobody reads is simply not seen."""
 
     def __init__(self, ids: Ids) -> None:
         self._ids = ids
@@ -133,6 +134,9 @@ class TerminalPlatform:
         """As the port says: the reader of the thread is the person who asks in it."""
         if seat := self._seats.get(place.thread or ""):
             seat.whisper(view)
+
+    async def open_modal(self, trigger: str, modal: Modal) -> None:
+        raise PlatformError("A terminal has no dialogs; answer with a message.", "no_dialogs")
 
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         """As the port says: nobody but the bot and the one who asks writes here, and both are in the transcript."""

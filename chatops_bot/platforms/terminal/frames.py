@@ -20,6 +20,8 @@ from chatops_bot.domain.view import (
     Markdown,
     Mention,
     Notice,
+    Select,
+    TextInput,
     View,
 )
 
@@ -67,6 +69,8 @@ _BLOCKS: dict[str, type[Block]] = {
     "code": Code,
     "buttons": Buttons,
     "mention": Mention,
+    "select": Select,
+    "text_input": TextInput,
 }
 _NAMES = {kind: name for name, kind in _BLOCKS.items()}
 _READERS: dict[str, TypeAdapter[Block]] = {name: TypeAdapter(kind) for name, kind in _BLOCKS.items()}

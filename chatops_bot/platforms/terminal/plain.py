@@ -1,7 +1,8 @@
 """A view as text for a terminal: every block in its order; a message with a heading is a card, with a bar at its side.
 
 Buttons cannot be pressed here. What a person types instead stands in their place: the command that decides about a
-proposal, or the number of a suggested question.
+proposal, or the number of a suggested question. Inputs cannot be filled in either: they say what the next message is to
+answer.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,8 @@ from chatops_bot.domain.view import (
     Markdown,
     Mention,
     Notice,
+    Select,
+    TextInput,
     Tone,
     View,
 )
@@ -42,6 +45,7 @@ _TONES: dict[Tone, tuple[str, tuple[str, ...]]] = {
     "warning": ("! ", (YELLOW,)),
     "danger": ("✗ ", (RED,)),
 }
+_OPTIONS_SHOWN = 12
 _STANDS_ALONE = (Heading, Notice)
 
 
@@ -87,6 +91,13 @@ def block_lines(block: Block, look: Look) -> list[str]:
             return list(_buttons(buttons, look))
         case Mention(text=text):
             return _wrapped(text, look)
+        case Select():
+            chosen = [option for option in block.options if option.value in block.chosen]
+            offered = ", ".join(option.label for option in chosen or block.options[:_OPTIONS_SHOWN])
+            more = ", …" if not chosen and len(block.options) > _OPTIONS_SHOWN else ""
+            return _wrapped(f"{block.label}: {offered}{more}", look, hang=2)
+        case TextInput():
+            return _wrapped(f"{block.label}: {block.text or block.hint}", look, hang=2)
         case _:
             assert_never(block)
 

@@ -41,6 +41,8 @@ async def update(api: Api, caller: Caller, args: Arguments) -> Json:
     if len(args.text("text").encode()) > UPDATE_TEXT_BYTES:
         raise SlackError("msg_too_long")
     ts = args.text("ts")
+    if api.streams.is_live(channel.id, ts):
+        raise SlackError("streaming_state_conflict")
     shown = await api.posting.edit(caller.user_id, channel, ts, content)
     return {"channel": channel.id, "ts": ts, "text": shown["text"], "message": shown}
 

@@ -21,6 +21,7 @@ from chatops_bot.simulators.slack.rooms import Rooms
 from chatops_bot.simulators.slack.scopes import check_channel
 from chatops_bot.simulators.slack.settings import Settings
 from chatops_bot.simulators.slack.socket_mode import SocketMode
+from chatops_bot.simulators.slack.streams import Streams
 from chatops_bot.simulators.slack.views import Views
 
 Json = dict[str, Any]
@@ -38,6 +39,7 @@ class Api:
     database: Database
     posting: Posting
     views: Views
+    streams: Streams
     socket_mode: SocketMode
     settings: Settings
     clock: Clock

@@ -31,7 +31,7 @@ def read_content(args: Arguments) -> Content:
         raise SlackError("no_text")
     extra: Json = {"attachments": attachments} if attachments else {}
     if (metadata := args.structure("metadata")) is not None:
-        extra["metadata"] = _metadata(metadata)
+        extra["metadata"] = read_metadata(metadata)
     return Content(text[:MESSAGE_TEXT], blocks, extra)
 
 
@@ -55,7 +55,8 @@ def _blocks_of(attachment: Json) -> Json:
     return {} if blocks is None else {"blocks": with_block_ids(check_message_blocks(blocks))}
 
 
-def _metadata(metadata: Any) -> Json:
+def read_metadata(metadata: Any) -> Json:
+    """Raises invalid_metadata_format or metadata_too_large."""
     if not (
         isinstance(metadata, dict)
         and isinstance(metadata.get("event_type"), str)

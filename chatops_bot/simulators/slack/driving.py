@@ -41,6 +41,16 @@ class _Click(Body):
     confirm: bool | None = None
 
 
+class _Suggest(Body):
+    person: str
+    channel: str | None = None
+    ts: str | None = None
+    view_id: str | None = None
+    action_id: str
+    block_id: str | None = None
+    query: str
+
+
 class _Submit(Body):
     person: str
     channel: str | None = None
@@ -73,7 +83,7 @@ class _Read(Body):
 class Driving:
     """Each name in POSTS and GETS is a path under /sim and the method that serves it."""
 
-    POSTS = ("click", "submit", "close_view", "post", "read")
+    POSTS = ("click", "suggest", "submit", "close_view", "post", "read")
     GETS = ("state", "messages", "ephemerals", "versions", "calls", "live")
 
     def __init__(
@@ -111,6 +121,16 @@ class Driving:
             return web.json_response(await self._interactions.click_view(person, view, click))
         channel, ts = self._message(person, body.channel, body.ts)
         return web.json_response(await self._interactions.click_message(person, channel, ts, click))
+
+    async def suggest(self, request: web.Request) -> web.StreamResponse:
+        body = await read_body(request, _Suggest)
+        person = self._person(body.person)
+        asked = Click(body.action_id, body.block_id, body.query)
+        if body.view_id is not None:
+            view = await self._view(person, body.view_id)
+            return web.json_response(await self._interactions.suggest_in_view(person, view, asked))
+        channel, ts = self._message(person, body.channel, body.ts)
+        return web.json_response(await self._interactions.suggest_in_message(person, channel, ts, asked))
 
     async def submit(self, request: web.Request) -> web.StreamResponse:
         """A modal by `view_id`; else the button `action_id` of a message, its inputs filled with `values`."""

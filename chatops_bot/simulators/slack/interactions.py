@@ -17,6 +17,8 @@ from chatops_bot.simulators.slack.identity import Channel, Identity, Person
 from chatops_bot.simulators.slack.messages import Stored
 from chatops_bot.simulators.slack.settings import Settings
 from chatops_bot.simulators.slack.socket_mode import SocketMode
+from chatops_bot.simulators.slack.suggestions import EXTERNAL, QUERY_DEFAULT, Suggestions, Surface
+from chatops_bot.simulators.slack.validation import check_suggestions
 from chatops_bot.simulators.slack.views import Views
 
 Json = dict[str, Any]
@@ -63,6 +65,7 @@ class Interactions:
         self._settings = settings
         self._clock = clock
         self._base_url = base_url
+        self._suggestions = Suggestions()
         # What each person has chosen on each surface and not sent; the real client keeps this too.
         self._chosen: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
 
@@ -78,21 +81,12 @@ class Interactions:
             lambda connection: self._message(connection, person, channel, ts, click)
         )
         surface = (person.id, f"{channel.id}/{ts}")
+        blocks = self._suggestions.fill(surface, blocks)
         action = self._action(blocks, surface, click, values)
         if isinstance(action, _Unsent):
             return action.answer
-        container: Json = {
-            "type": "message",
-            "message_ts": ts,
-            "channel_id": channel.id,
-            "is_ephemeral": message.ephemeral_to is not None,
-        }
-        if thread_ts := shown.get("thread_ts"):
-            container["thread_ts"] = thread_ts
-        name = "directmessage" if channel.kind == "im" else channel.name
         payload = self._payload("block_actions", person) | {
-            "container": container,
-            "channel": {"id": channel.id, "name": name},
+            **_whereabouts(channel, message, shown),
             "state": {"values": forms.state_values(blocks, self._chosen.get(surface, {}))},
             "trigger_id": self._views.issue_trigger(person),
             "response_url": await self._response_url(person, message),
@@ -108,10 +102,11 @@ class Interactions:
         self, person: Person, view: Json, click: Click, values: forms.Values | None = None
     ) -> Json:
         surface = (person.id, view["id"])
-        action = self._action(view["blocks"], surface, click, values)
+        blocks = self._suggestions.fill(surface, view["blocks"])
+        action = self._action(blocks, surface, click, values)
         if isinstance(action, _Unsent):
             return action.answer
-        state = {"values": forms.state_values(view["blocks"], self._chosen.get(surface, {}))}
+        state = {"values": forms.state_values(blocks, self._chosen.get(surface, {}))}
         payload = self._payload("block_actions", person) | {
             "container": {"type": "view", "view_id": view["id"]},
             "view": {**view, "state": state},
@@ -124,9 +119,10 @@ class Interactions:
     async def submit_view(self, person: Person, view: Json, values: forms.Values) -> Json:
         """Submit a modal; the acknowledgement may keep it open with errors, change it, or close it."""
         surface = (person.id, view["id"])
-        chosen = self._remembered(surface, view["blocks"], values)
-        state = forms.state_values(view["blocks"], chosen)
-        if missing := forms.missing_inputs(view["blocks"], state):
+        blocks = self._suggestions.fill(surface, view["blocks"])
+        chosen = self._remembered(surface, blocks, values)
+        state = forms.state_values(blocks, chosen)
+        if missing := forms.missing_inputs(blocks, state):
             return _field_errors("missing_input", missing, self._views.page(view))
         self._chosen[surface] = chosen
         payload = self._payload("view_submission", person) | {
@@ -136,6 +132,42 @@ class Interactions:
         }
         answer = await self._socket_mode.request(payload)
         return await self._apply(person, view, answer)
+
+    async def suggest_in_message(self, person: Person, channel: Channel, ts: str, asked: Click) -> Json:
+        """What the bot offers for an external select of a message; `asked.value` is what the person has typed."""
+        message, shown, blocks = await self._database.run(
+            lambda connection: self._message(connection, person, channel, ts, asked)
+        )
+        where = _whereabouts(channel, message, shown)
+        if message.ephemeral_to is None:
+            where["message"] = shown
+        return await self._suggest(person, (person.id, f"{channel.id}/{ts}"), blocks, asked, where)
+
+    async def suggest_in_view(self, person: Person, view: Json, asked: Click) -> Json:
+        """As `suggest_in_message`, for a modal."""
+        where = {"container": {"type": "view", "view_id": view["id"]}, "view": view}
+        return await self._suggest(person, (person.id, view["id"]), view["blocks"], asked, where)
+
+    async def _suggest(
+        self, person: Person, surface: Surface, blocks: list[Json], asked: Click, where: Json
+    ) -> Json:
+        found = [one for one in _matching(blocks, asked) if one[1]["type"] in EXTERNAL]
+        if not found:
+            raise DrivingError("action_not_found", f"There is no external select {asked.action_id!r}.")
+        block, element = found[0]
+        query = asked.value or ""
+        if len(query) < element.get("min_query_length", QUERY_DEFAULT):
+            return {"ok": True, "options": []}
+        control = {"action_id": element["action_id"], "block_id": block["block_id"], "value": query}
+        answer = await self._socket_mode.request(
+            {**self._payload("block_suggestion", person), **where, **control}
+        )
+        try:
+            offered = check_suggestions(answer)
+        except SlackError as error:
+            raise DrivingError("invalid_options", f"Slack would show no options: {error}.") from error
+        self._suggestions.keep(surface, block, element, offered)
+        return {"ok": True, **{key: offered[key] for key in ("options", "option_groups") if key in offered}}
 
     async def close_view(self, person: Person, view: Json) -> None:
         """Close a modal; the bot hears of it where it asked to, and its silence changes nothing."""
@@ -258,6 +290,20 @@ class Interactions:
 
         await self._database.run(work)
         return f"{self._base_url}/response/{token}"
+
+
+def _whereabouts(channel: Channel, message: Stored, shown: Json) -> Json:
+    """`container` and `channel` of a payload about a message."""
+    container: Json = {
+        "type": "message",
+        "message_ts": message.ts,
+        "channel_id": channel.id,
+        "is_ephemeral": message.ephemeral_to is not None,
+    }
+    if thread_ts := shown.get("thread_ts"):
+        container["thread_ts"] = thread_ts
+    name = "directmessage" if channel.kind == "im" else channel.name
+    return {"container": container, "channel": {"id": channel.id, "name": name}}
 
 
 def _matching(blocks: list[Json], click: Click) -> list[tuple[Json, Json]]:

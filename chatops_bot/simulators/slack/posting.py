@@ -47,8 +47,10 @@ def with_block_ids(blocks: Iterable[Json]) -> list[Json]:
     return [block if block.get("block_id") else {**block, "block_id": random_id("")[:5]} for block in blocks]
 
 
-def _has_rich_text(blocks: Iterable[Json]) -> bool:
-    return any(block["type"] == "rich_text" for block in blocks)
+def _loses_rich_text(old: list[Json], new: list[Json]) -> bool:
+    """Whether a message that says everything in rich text, as one from Slack's own composer does, would have none left."""
+    kinds = [{block["type"] for block in blocks} for blocks in (old, new)]
+    return kinds[0] == {"rich_text"} and bool(new) and "rich_text" not in kinds[1]
 
 
 class Posting:
@@ -115,7 +117,8 @@ class Posting:
     async def edit(self, author: str, channel: Channel, ts: str, content: Content) -> Json:
         """Replace a message's text; blocks only when given ([] removes them).
 
-        Raises message_not_found, cant_update_message (only its author may), or block_mismatch: rich text stays rich text.
+        Raises message_not_found, cant_update_message (only its author may), or block_mismatch: a message
+        of rich text alone keeps some.
         """
 
         def work(connection: sqlite3.Connection) -> tuple[Stored, Json]:
@@ -124,13 +127,31 @@ class Posting:
                 raise SlackError("message_not_found")
             if message.author != author:
                 raise SlackError("cant_update_message")
-            if (
-                content.blocks
-                and _has_rich_text(message.body.get("blocks", []))
-                and not _has_rich_text(content.blocks)
-            ):
+            if _loses_rich_text(message.body.get("blocks", []), content.blocks or []):
                 raise SlackError("block_mismatch")
             return self._edit(connection, channel, message, content)
+
+        stored, shown = await self._database.run(work)
+        self._push(self.audience(channel), "changed", stored, shown)
+        return shown
+
+    async def grow(self, channel: Channel, ts: str, content: Content, *, final: bool) -> Json:
+        """Show what a stream has so far; only its end raises an event. Raises message_not_found when it was deleted."""
+
+        def work(connection: sqlite3.Connection) -> tuple[Stored, Json]:
+            message = messages.find_visible(connection, channel.id, ts)
+            if message is None or message.body.get("subtype") == "tombstone":
+                raise SlackError("message_not_found")
+            now = time.time()
+            previous = messages.as_slack(connection, message)
+            body = {**message.body, **content.extra, "text": content.text}
+            body["blocks"] = with_block_ids(content.blocks or [])
+            changed = messages.replace_body(connection, message, body, now)
+            messages.trim_versions(connection, changed, self._settings)
+            shown = messages.as_slack(connection, changed)
+            if final:
+                self._record_change(connection, channel, "message_changed", previous, {"message": shown})
+            return changed, shown
 
         stored, shown = await self._database.run(work)
         self._push(self.audience(channel), "changed", stored, shown)

@@ -32,6 +32,7 @@ from chatops_bot.simulators.slack.rooms import Rooms
 from chatops_bot.simulators.slack.settings import Settings
 from chatops_bot.simulators.slack.socket_mode import SocketMode
 from chatops_bot.simulators.slack.steering import Steering
+from chatops_bot.simulators.slack.streams import Streams
 from chatops_bot.simulators.slack.views import Views
 from chatops_bot.simulators.slack.web_api import WebApi
 
@@ -127,15 +128,17 @@ async def _serving(
     await database.run(apps.load)
     await database.run(rooms.load)
     posting = Posting(identity, database, live, socket_mode, settings, apps, rooms)
+    streams = Streams(settings, clock)
     views = Views(identity, database, live, settings, clock)
     # The port is bound before the routes exist, since several of them hand out URLs of this server.
     listener = _bind(host, port)
     url = f"http://{host}:{listener.getsockname()[1]}"
     interactions = Interactions(identity, database, socket_mode, views, settings, clock, url)
     driving = Driving(identity, database, posting, interactions, views, socket_mode, live, apps)
-    steering = Steering(identity, apps, rooms, database, posting, socket_mode, faults)
+    steering = Steering(identity, apps, rooms, database, posting, socket_mode, faults, streams)
     api = WebApi(
-        Api(identity, apps, rooms, database, posting, views, socket_mode, settings, clock, url), faults
+        Api(identity, apps, rooms, database, posting, views, streams, socket_mode, settings, clock, url),
+        faults,
     )
     responses = ResponseUrls(identity, database, posting, clock)
     app.add_routes(

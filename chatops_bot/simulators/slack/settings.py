@@ -20,6 +20,10 @@ class Settings:
     response_url_seconds: float = 1800.0
     status_seconds: float = 120.0
     """A thread status vanishes by itself after this time."""
+    stream_seconds: float = 300.0
+    """A streamed message cannot be appended to when it is older than this (seen in the field)."""
+    stream_bytes: int = 11_000
+    """UTF-8 bytes that one streamed message takes (seen in the field)."""
     ticket_seconds: float = 30.0
     """A Socket Mode URL can be opened once within this time."""
     calls_kept: int = 5000

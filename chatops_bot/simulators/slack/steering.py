@@ -25,6 +25,7 @@ from chatops_bot.simulators.slack.identity import Channel, Identity
 from chatops_bot.simulators.slack.posting import Posting
 from chatops_bot.simulators.slack.rooms import Rooms
 from chatops_bot.simulators.slack.socket_mode import SocketMode
+from chatops_bot.simulators.slack.streams import Streams
 
 Json = dict[str, Any]
 
@@ -72,6 +73,11 @@ class _Fault(Body):
         raise DrivingError("invalid_fault", f"Give {known}.")
 
 
+class _StopStream(Body):
+    channel: str
+    ts: str
+
+
 class _Socket(Body):
     do: Literal["disconnect", "reset"]
     reason: Literal["warning", "refresh_requested", "link_disabled"] = "refresh_requested"
@@ -87,6 +93,7 @@ class Steering:
         posting: Posting,
         socket_mode: SocketMode,
         faults: Faults,
+        streams: Streams,
     ) -> None:
         self._identity = identity
         self._apps = apps
@@ -95,6 +102,7 @@ class Steering:
         self._posting = posting
         self._socket_mode = socket_mode
         self._faults = faults
+        self._streams = streams
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -104,6 +112,7 @@ class Steering:
             web.get("/sim/fault", answering(self.faults)),
             web.delete("/sim/fault", answering(self.clear_faults)),
             web.post("/sim/socket", answering(self.socket)),
+            web.post("/sim/stop_stream", answering(self.stop_stream)),
         ]
 
     async def app_post(self, request: web.Request) -> web.StreamResponse:
@@ -151,6 +160,13 @@ class Steering:
             self._socket_mode.reset()
         else:
             await self._socket_mode.disconnect(body.reason)
+        return web.json_response({"ok": True})
+
+    async def stop_stream(self, request: web.Request) -> web.StreamResponse:
+        """Somebody presses Stop at a streamed message; the bot learns of it at its next append."""
+        body = await read_body(request, _StopStream)
+        if not self._streams.stop_by_user(body.channel, body.ts):
+            raise DrivingError("not_streaming", f"Nothing streams at {body.ts} in {body.channel}.")
         return web.json_response({"ok": True})
 
     async def _write(self, body: _AppPost, channel: Channel, app: App) -> str:

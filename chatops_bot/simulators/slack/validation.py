@@ -264,6 +264,7 @@ class _Options:
     value_most: int = 150
     groups: bool = False
     plain: bool = True
+    fewest: int = 1
 
     def __call__(self, element: Json, at: str) -> Problems:
         groups = element.get("option_groups")
@@ -291,13 +292,13 @@ class _Options:
         yield from self._options(group.get("options"), f"{at}/options")
 
     def _options(self, options: Any, at: str) -> Problems:
-        yield from _list(options, at, self.most, self._option)
+        yield from _list(options, at, self.most, self.option, self.fewest)
         if isinstance(options, list):
             values = [option.get("value") for option in options if isinstance(option, dict)]
             if any(values.count(value) > 1 for value in values[:100]):
                 yield _problem("option values must be unique", at)
 
-    def _option(self, option: Any, at: str) -> Problems:
+    def option(self, option: Any, at: str) -> Problems:
         if not isinstance(option, dict):
             yield _problem("must be an object", at)
             return
@@ -305,6 +306,27 @@ class _Options:
         yield from _string(option, "value", at, self.value_most, needed=True, least=1)
         if option.get("description") is not None:
             yield from _text(option["description"], f"{at}/description", 75, plain=self.plain)
+
+
+def _external(element: Json, at: str) -> Problems:
+    """Its options come from the bot while a person types."""
+    for field in ("options", "option_groups"):
+        if element.get(field) is not None:
+            yield _problem("is not allowed here", f"{at}/{field}")
+    least = element.get("min_query_length")
+    if least is not None and not (isinstance(least, int) and least >= 0):
+        yield _problem("must be 0 or more", f"{at}/min_query_length")
+    initial = element.get("initial_options")
+    if initial is None:
+        initial = [] if element.get("initial_option") is None else [element["initial_option"]]
+    yield from _list(initial, f"{at}/initial_options", 100, _STATIC.option, least=0)
+
+
+def check_suggestions(answer: Json) -> Json:
+    """What the bot offers for an external select, when Slack would show it; raises invalid_arguments."""
+    if problems := list(_Options(100, groups=True, fewest=0)(answer, "")):
+        raise SlackError("invalid_arguments", problems)
+    return answer
 
 
 def options_of(element: Json) -> list[Json]:
@@ -332,6 +354,7 @@ def _plain_text_input(element: Json, at: str) -> Problems:
         yield _problem("must not be more than max_length", f"{at}/min_length")
 
 
+_STATIC = _Options(100, groups=True)
 _BLOCKS: dict[str, Callable[[Json, str], Problems]] = {
     "section": _section,
     "header": _header,
@@ -345,8 +368,10 @@ _BLOCKS: dict[str, Callable[[Json, str], Problems]] = {
 }
 _ELEMENTS: dict[str, Callable[[Json, str], Problems]] = {
     "button": _button,
-    "static_select": _Options(100, groups=True),
-    "multi_static_select": _Options(100, groups=True),
+    "static_select": _STATIC,
+    "multi_static_select": _STATIC,
+    "external_select": _external,
+    "multi_external_select": _external,
     "radio_buttons": _Options(10, plain=False),
     "checkboxes": _Options(10, plain=False),
     "overflow": _Options(5),

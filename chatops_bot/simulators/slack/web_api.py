@@ -13,7 +13,7 @@ from typing import Any
 
 from aiohttp import web
 
-from chatops_bot.simulators.slack import api_chat, api_people, api_reads, api_surfaces
+from chatops_bot.simulators.slack import api_chat, api_people, api_reads, api_streams, api_surfaces
 from chatops_bot.simulators.slack.arguments import Api, Arguments, read_arguments
 from chatops_bot.simulators.slack.errors import SlackError
 from chatops_bot.simulators.slack.faults import CallRule, Faults
@@ -26,12 +26,22 @@ Method = Callable[[Api, Caller, Arguments], Awaitable[Json]]
 
 METHODS: Mapping[str, Method] = {
     **api_chat.METHODS,
+    **api_streams.METHODS,
     **api_reads.METHODS,
     **api_people.METHODS,
     **api_surfaces.METHODS,
 }
 BOT_ONLY = frozenset(
-    {"chat.postEphemeral", "views.open", "views.update", "views.push", "assistant.threads.setStatus"}
+    {
+        "assistant.threads.setStatus",
+        "chat.appendStream",
+        "chat.postEphemeral",
+        "chat.startStream",
+        "chat.stopStream",
+        "views.open",
+        "views.push",
+        "views.update",
+    }
 )
 APP_ONLY = frozenset({"apps.connections.open"})
 AFTERWARDS = frozenset({"reset_after", "truncated"})

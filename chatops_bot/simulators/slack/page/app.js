@@ -109,6 +109,8 @@ async function refetch() {
   for (const key of [...store.lists.keys()]) if (!shown.has(key)) store.lists.delete(key);
   store.statuses.clear();
   await Promise.allSettled([refreshState(), ...panes.map((pane) => pane.channel && loading.newest(pane))]);
+  // The counts may be from before what was read meanwhile.
+  for (const pane of panes) reading.seen(pane);
 }
 
 function switchTo(person) {

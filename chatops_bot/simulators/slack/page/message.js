@@ -32,12 +32,7 @@ export function renderMessage(message, store, place) {
         "div",
         { class: "message-body", lang: languageOf(message) },
         body(message, store, place),
-        message.edited &&
-          h(
-            "span",
-            { class: "edited", title: message.edited.ts ? fullTime(message.edited.ts) : undefined },
-            ` ${t("edited")}`,
-          ),
+        grouped && edited(message),
       ),
       reactions(message, store),
       !place.inThread && replyLink(message, store),
@@ -62,7 +57,13 @@ function byline(message, author) {
     h("span", { class: "author" }, author.name),
     author.isBot && appBadge(),
     h("time", { class: "time", datetime: message.ts, title: fullTime(message.ts) }, clock(message.ts)),
+    edited(message),
   );
+}
+
+/** Beside the time, so that the first edit of an answer that grows moves nothing. */
+function edited({ edited: edit }) {
+  return edit && h("span", { class: "edited", title: edit.ts ? fullTime(edit.ts) : undefined }, ` ${t("edited")}`);
 }
 
 function body(message, store, { inThread }) {

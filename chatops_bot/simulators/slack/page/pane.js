@@ -95,7 +95,7 @@ export class Pane {
       this.needs.seen(this);
     }
     if (changed) this.#drawPill();
-    this.scroller.classList.add("moving");
+    this.scroller.classList.toggle("moving", !atBottom);
     clearTimeout(this.stillness);
     this.stillness = setTimeout(() => this.scroller.classList.remove("moving"), 1200);
     if (scrollTop < 200 && this.store.list(this.key).hasMore) this.needs.load(this);
