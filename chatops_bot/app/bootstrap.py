@@ -237,7 +237,7 @@ def build_core(
     forms = Forms(
         store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
     )  # fmt: skip
-    followups = Followups(store.controls, store.inbox, platform, ids)
+    followups = Followups(store.controls, platform, ids)
     conductor = Conductor(
         platform=platform,
         store=store,
