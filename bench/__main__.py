@@ -2,7 +2,7 @@
 
 import argparse
 
-from bench import cutting, parsing, showing
+from bench import cutting, looping, parsing, showing
 
 
 def main() -> None:
@@ -12,7 +12,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15, help="the best of so many is taken (default 15)")
     rounds = parser.parse_args().rounds
     print("Best of", rounds, "rounds; the ratio is to the first row of each table.")
-    for path in (parsing, showing, cutting):
+    for path in (parsing, looping, showing, cutting):
         print()
         print(path.report(rounds), flush=True)
 

@@ -3,22 +3,24 @@
 Twins of a port (two stores, two platforms, three models) pass one suite in `tests/contracts`.
 """
 
-from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
 from pydantic import BaseModel
 
 from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.form import Candidates, Form, FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import ModelDelta, ModelRequest
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.tool import Outcome, Plan, ToolResult
 from chatops_bot.domain.transcript import Entry
-from chatops_bot.domain.view import View
+from chatops_bot.domain.view import Modal, View
 
 
 class Clock(Protocol):
@@ -65,9 +67,17 @@ class ToolContext:
     idempotency_key: str = ""
 
 
+CandidateProvider = Callable[[Any, ToolContext], Awaitable[Candidates]]
+"""Takes the tool that asks and the context of the call; returns what an argument can be. Raises only `ToolError`s."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool's contract: the model sees name, description and the arguments' schema; people see `label` while it runs."""
+    """A tool's contract: the model sees name, description and the arguments' schema; people see `label` while it runs.
+
+    A call that lacks facts is asked for in a form: of a tool that changes something always, of one that looks when `asks`
+    is set. `title` heads the form; `candidates` says, by argument, where the values to choose from are found.
+    """
 
     name: str
     description: str
@@ -75,6 +85,9 @@ class ToolSpec:
     effect: Effect
     label: Phrase
     timeout: float = 30.0
+    title: Phrase | None = None
+    candidates: Mapping[str, CandidateProvider] = field(default_factory=dict)
+    asks: bool = False
 
 
 class ReadTool(Protocol):
@@ -149,6 +162,19 @@ class Platform(Protocol):
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         """Show a view to one person only."""
 
+    async def open_modal(self, trigger: str, modal: Modal) -> None:
+        """Show a dialog to the person whose click had this `trigger`, which is good once and for about three seconds.
+
+        Raises PlatformError where that is over, and where there are no dialogs.
+        """
+
+    async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
+        """A thread's first message and its newest, `limit` in all, posted before message `before` (empty: before now).
+
+        As they are now, edited or gone. The bot's own replies are left out, since the transcript has them; a thread's
+        first message is not. Takes seconds at most: what cannot be read by then makes the excerpt partial.
+        """
+
 
 class Transcripts(Protocol):
     async def append(self, session: SessionKey, entries: Sequence[Entry]) -> None:
@@ -162,8 +188,11 @@ class Transcripts(Protocol):
 
 
 class Turns(Protocol):
-    async def begin(self, turn: RunningTurn) -> None:
-        """Record a turn as running before it does anything."""
+    async def begin(self, turn: RunningTurn, claim: str = "") -> bool:
+        """Record a turn as running before it does anything, and claim the inbox key `claim` with it, both or neither.
+
+        False, with nothing recorded, when that key was claimed before.
+        """
 
     async def checkpoint(self, turn_id: str, message: MessageRef | None, snapshot: str) -> None:
         """Keep the answer so far, for recovery."""
@@ -187,6 +216,9 @@ class Proposals(Protocol):
     async def by_code(self, session: SessionKey, code: str) -> Proposal | None:
         """The session's proposal with this code, whatever its state."""
 
+    async def with_code(self, code: str) -> list[Proposal]:
+        """The proposals of all sessions with this code, whatever their state, oldest first."""
+
     async def move(
         self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
     ) -> Proposal | None:
@@ -204,6 +236,27 @@ class Proposals(Protocol):
 
     async def with_stale_card(self) -> list[Proposal]:
         """Proposals whose card was never posted, or shows an older revision: a crash came between. Oldest first."""
+
+
+class Forms(Protocol):
+    async def add(self, form: Form) -> None: ...
+
+    async def get(self, form_id: str) -> Form | None: ...
+
+    async def move(self, form: Form, to: FormState, now: datetime, **changes: Any) -> Form | None:
+        """Compare-and-set along `form.EDGES`, as `Proposals.move`: the moved form (revision + 1), or None."""
+
+    async def shown(self, form_id: str, card: MessageRef, revision: int) -> None:
+        """As `Proposals.shown`."""
+
+    async def open(self) -> list[Form]:
+        """Oldest first."""
+
+    async def with_stale_card(self) -> list[Form]:
+        """As `Proposals.with_stale_card`."""
+
+    async def unanswered(self) -> list[Form]:
+        """Submitted forms whose turn (`answer_turn_id`) never began: a crash came between. Oldest first."""
 
 
 class Audit(Protocol):
@@ -233,6 +286,9 @@ class Store(Protocol):
 
     @property
     def proposals(self) -> Proposals: ...
+
+    @property
+    def forms(self) -> Forms: ...
 
     @property
     def audit(self) -> Audit: ...

@@ -1,12 +1,13 @@
-"""Two small tools that tests steer: one looks, one switches task 3 on and off."""
+"""Small tools that tests steer: one looks, one switches task 3 on and off, one asks before it looks."""
 
 import asyncio
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.form import AskedAs, Candidates, Choice
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.session import SessionKey
@@ -29,6 +30,30 @@ class SwitchArgs(BaseModel):
     action: Literal["pause", "resume"]
 
 
+class SearchArgs(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    groups: list[Literal["web", "db", "cache"]] = Field(min_length=1)
+    hosts: list[str] = Field(title="Hosts", examples=["web-1, web-2"])
+    deep: Annotated[bool, AskedAs(Phrase("深入", "Deep"))]
+    lines: int = Field(default=20, ge=1, le=500, description="How many lines.")
+    since: str | None = None
+
+
+async def known_hosts(tool: Any, context: ToolContext) -> Candidates:
+    if tool.fault is not None:
+        raise tool.fault
+    return Candidates(tuple(Choice(name, Phrase(name, name)) for name in tool.hosts), is_complete=False)
+
+
+SEARCH = ToolSpec(
+    "search",
+    "Searches logs.",
+    SearchArgs,
+    Effect.READ,
+    Phrase("搜索", "searching"),
+    candidates={"hosts": known_hosts},
+    asks=True,
+)
 LOOK = ToolSpec("look", "Looks.", LookArgs, Effect.READ, Phrase("查找", "looking"), timeout=0.2)
 SWITCH = ToolSpec("switch", "Switches.", SwitchArgs, Effect.WRITE, Phrase("切换", "switching"), timeout=0.2)
 
@@ -52,6 +77,23 @@ class Look:
         if self.fault is not None:
             raise self.fault
         return ToolResult("ok", self.answer, Phrase("找到 1", "1 found"), (Phrase("为什么？", "Why?"),))
+
+
+@dataclass
+class Search:
+    """Reads, and asks for what it lacks; `fault` is raised when its hosts are asked for, `refusal` when it runs."""
+
+    hosts: tuple[str, ...] = ("web-1", "web-2", "db-1")
+    fault: Exception | None = None
+    refusal: ToolFailed | None = None
+    runs: list[SearchArgs] = field(default_factory=list)
+    spec: ToolSpec = SEARCH
+
+    async def run(self, arguments: SearchArgs, context: ToolContext) -> ToolResult:
+        if self.refusal is not None:
+            raise self.refusal
+        self.runs.append(arguments)
+        return ToolResult("ok", {"lines": []}, Phrase("没有", "none"))
 
 
 @dataclass

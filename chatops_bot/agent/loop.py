@@ -1,8 +1,8 @@
 """The loop, to be read aloud.
 
 A turn asks the model; what it says streams out at once. No tool call: that was the answer. Tool calls: each goes through
-the one door, its result is stored and fed back, and the model is asked again. When a call became a proposal the turn
-rests, because people decide now. At the cap the model is asked once more, without tools, to sum up what it found.
+the one door, its result is stored and fed back, and the model is asked again. When a call became a proposal or a form
+the turn rests, because it is people's turn now. At the cap the model is asked once more, without tools, to sum up what it found.
 
 Everything is stored as it happens, so a turn that fails, is stopped or dies keeps the memory of what it did.
 """
@@ -31,11 +31,12 @@ from chatops_bot.domain.model import (
     Usage,
 )
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.proposal import Proposal, canonical_json
+from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolCall, ToolResult
 from chatops_bot.domain.transcript import ModelSaid, ToolReturned
 from chatops_bot.domain.turn_event import (
+    Asked,
     CallEnded,
     CallStarted,
     Noted,
@@ -106,7 +107,7 @@ class Turn:
     tools: tuple[ToolDefinition, ...]
     memory: TurnMemory = field(default_factory=TurnMemory)
     suggestions: list[str] = field(default_factory=list)
-    proposed: bool = False
+    waits: bool = False
     usage: Usage = field(default_factory=Usage)
     taken_ids: set[str] = field(init=False)
 
@@ -167,7 +168,7 @@ class Loop:
             else:
                 cut_in_a_row = 0
                 await self._run_calls(turn, calls, emit)
-                if turn.proposed:
+                if turn.waits:
                     await emit(Rested(TurnOutcome.WAITING, last_text))
                     return
         await self._sum_up(turn, last_text, emit)
@@ -223,15 +224,15 @@ class Loop:
         await emit(Rested(TurnOutcome.ANSWERED, step.body, followups))
 
     async def _run_calls(self, turn: Turn, calls: Sequence[ToolCall], emit: Emit) -> None:
-        """Run the calls of one model message: neighbouring reads together, a write alone; after a proposal no more reads."""
+        """Run the calls of one model message: neighbouring reads together, a write alone; once one waits, no more reads."""
         for effect, batch in self._batches(calls[:MAX_CALLS]):
-            if turn.proposed and effect is Effect.READ:
+            if turn.waits and effect is Effect.READ:
                 for call in batch:
                     await self._store_result(turn, call, _NOT_RUN)
                 continue
             for call in batch:
                 await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call.name)))
-            proposals: list[Proposal] = []
+            waiting: list[TurnEvent] = []
             async with asyncio.TaskGroup() as group:
                 running = [group.create_task(self._dispatch(turn, call)) for call in batch]
                 for call, task in zip(batch, running, strict=True):
@@ -242,10 +243,12 @@ class Loop:
                     )
                     turn.suggest(done.result)
                     if done.proposal is not None:
-                        proposals.append(done.proposal)
-            for proposal in proposals:  # outside the group, which would wrap a failure to show the card
-                turn.proposed = True
-                await emit(Proposed(proposal))
+                        waiting.append(Proposed(done.proposal))
+                    if done.form is not None:
+                        waiting.append(Asked(done.form))
+            for interrupt in waiting:  # outside the group, which would wrap a failure to show the card
+                turn.waits = True
+                await emit(interrupt)
         for call in calls[MAX_CALLS:]:
             await self._store_result(turn, call, _TOO_MANY)
 
@@ -309,7 +312,7 @@ class Loop:
 
 _NOT_RUN = ToolResult(
     "not_run",
-    {"status": "not run: a proposal of the same message waits for a decision; read again afterwards"},
+    {"status": "not run: an earlier call of the same message waits for a person; read again afterwards"},
     Phrase("未执行", "not run"),
 )
 _TOO_MANY = ToolResult(

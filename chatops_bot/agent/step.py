@@ -55,11 +55,12 @@ class Step:
 
     def fold(self, delta: ModelDelta) -> str:
         """Take a delta in; returns the text that became visible by it."""
+        if isinstance(delta, TextDelta):  # nearly all of them, and a `match` takes ten times as long
+            text = delta.text
+            self.texts.append(text)
+            self.size += len(text)
+            return self._show(self._splitter.feed(self._guard.feed(text)))
         match delta:
-            case TextDelta(text):
-                self.texts.append(text)
-                self.size += len(text)
-                return self._show(self._splitter.feed(self._guard.feed(text)))
             case ToolCallDelta():
                 pieces = self._pieces.setdefault(delta.index, _Pieces())
                 pieces.id = pieces.id or delta.id  # providers repeat id and name; the first one counts

@@ -11,9 +11,9 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def bundled(name: str) -> Path:
-    """The folder `name`: inside the package where a wheel put it, else at the root of the checkout."""
+    """The folder or file `name`: inside the package where a wheel put it, else at the root of the checkout."""
     installed = _PACKAGE / "_bundled" / name
-    return installed if installed.is_dir() else _PACKAGE.parent / name
+    return installed if installed.exists() else _PACKAGE.parent / name
 
 
 def load_agents(agent_id: str = "opsbot") -> dict[Language, AgentConfig]:

@@ -9,15 +9,16 @@ import contextlib
 import json
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import IO, Any
 
+from chatops_bot.app.process import unless
 from chatops_bot.domain.errors import ChatopsError
 
 READY_SECONDS = 30.0
 STOP_SECONDS = 0.9
-"""How long a child gets to end by itself. The bot goes first, so that it can still say in its threads that it was cut off;
-then the others; the whole end stays under two seconds."""
+"""How long a child gets to end by itself, unless it asks for more. The bot goes first, since its answers need the others;
+with no answer under way the whole end stays under two seconds."""
 RESTART_PAUSES = (0.0, 0.0, 0.5, 1.0)
 """Seconds before the first, second, ... restart in a row; a child that lives for a minute starts the row anew."""
 HEALTHY_AFTER = 60.0
@@ -30,11 +31,20 @@ class ChildFailed(ChatopsError):
 class Child:
     """One supervised process that prints a JSON line when it is ready."""
 
-    def __init__(self, name: str, arguments: list[str], env: Mapping[str, str], lock: IO[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        arguments: list[str],
+        env: Mapping[str, str],
+        lock: IO[str],
+        *,
+        stop_seconds: float = STOP_SECONDS,
+    ) -> None:
         self.name = name
         self.arguments = arguments
         self.env = dict(env)
         self.lock = lock
+        self.stop_seconds = stop_seconds
         self.process: asyncio.subprocess.Process | None = None
 
     @property
@@ -65,19 +75,32 @@ class Child:
         ready: dict[str, Any] = json.loads(line)
         return ready
 
-    async def stop(self) -> None:
-        """End it: ask, then insist."""
+    async def stop(self, hurry: asyncio.Event | None = None) -> None:
+        """End it: ask, ask again when `hurry` is set, then insist."""
         if self.process is None or self.process.returncode is not None:
             return
+        process = self.process
         with contextlib.suppress(ProcessLookupError):
-            self.process.terminate()
-        try:
-            async with asyncio.timeout(STOP_SECONDS):
-                await self.process.wait()
-        except TimeoutError:
+            process.terminate()
+        ending = asyncio.ensure_future(process.wait())
+        if hurry is not None and self.stop_seconds > STOP_SECONDS:
+            async with _patience(self.stop_seconds):
+                if not await unless(hurry, asyncio.shield(ending)):
+                    with contextlib.suppress(ProcessLookupError):
+                        process.terminate()
+        async with _patience(STOP_SECONDS):
+            await asyncio.shield(ending)
+        if not ending.done():
             with contextlib.suppress(ProcessLookupError):
-                self.process.kill()
-            await self.process.wait()
+                process.kill()
+        await ending
+
+
+@contextlib.asynccontextmanager
+async def _patience(seconds: float) -> AsyncIterator[None]:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            yield
 
 
 async def keep(child: Child) -> None:

@@ -1,16 +1,13 @@
 """The command line. Imports of a subcommand happen when it runs, so that `--help` answers at once."""
 
 import argparse
-import asyncio
-import logging
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from chatops_bot.domain.errors import ChatopsError
-
-_log = logging.getLogger(__name__)
 
 CANNOT_START = 2
 
@@ -25,8 +22,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = CANNOT_START
     except KeyboardInterrupt:
         code = 130
-    except Exception:  # noqa: BLE001  # the process border: nothing leaves as a bare traceback on the screen
-        _log.exception("chatops-bot stopped because of a fault inside")
+    except Exception:  # the process border: nothing leaves as a bare traceback on the screen
+        import logging
+
+        logging.getLogger(__name__).exception("chatops-bot stopped because of a fault inside")
         code = 1
     sys.exit(code)
 
@@ -55,6 +54,28 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--exit-with-parent", action="store_true", help="end when stdin ends")
     run.set_defaults(run=_run)
 
+    ask = commands.add_parser(
+        "ask", help="ask the bot from this terminal",
+        description="Ask the bot that runs on a data folder and print its answer as it comes. Where none runs, the "
+        "question is answered in this process by the configured scheduler and model, and nothing is kept. "
+        "Exit code: 0 answered, 1 failed or stopped, 2 not asked, 130 Ctrl-C.",
+    )  # fmt: skip
+    ask.add_argument("question", help="the question in quotes; - reads it from stdin")
+    ask.add_argument("--thread", help="go on with an earlier question; its id is printed at the end")
+    ask.add_argument("--json", action="store_true", help="one JSON object for each thing that happens")
+    _local(ask, "act with this role instead of viewer, as far as the bot's local.role allows")
+    ask.set_defaults(run=_ask)
+
+    for verdict, what in (("approve", "run the change that a card shows"), ("reject", "close a proposal")):
+        decide = commands.add_parser(
+            verdict, help=f"{what}, by its code",
+            description=f"{verdict.capitalize()} a proposal of the running bot, as yourself (local:<your user name>), with "
+            "the role that the bot's configuration gives people of this machine. Exit code: 0 done, 1 not done, 2 not asked.",
+        )  # fmt: skip
+        decide.add_argument("code", help="the six letters and digits on the card")
+        _local(decide, "act with this role instead of all that the bot's local.role allows")
+        decide.set_defaults(run=_decide, verdict=verdict)
+
     audit = commands.add_parser("audit", help="what the bot did: every tool call and decision")
     where = audit.add_mutually_exclusive_group()
     where.add_argument("--data", type=Path, help="the bot's data folder, or the folder of a demo")
@@ -62,7 +83,28 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--json", action="store_true", help="one JSON object a line")
     audit.add_argument("--last", type=_count, default=100, help="how many rows (default 100)")
     audit.set_defaults(run=_audit)
+
+    doctor = commands.add_parser("doctor", help="what is well and what is not, and what to do")
+    which = doctor.add_mutually_exclusive_group()
+    which.add_argument("--config", type=Path, default=Path("chatops-bot.yaml"), help="the configuration file")
+    which.add_argument("--data", type=Path, help="the folder of a demo")
+    doctor.add_argument("--json", action="store_true", help="one JSON object")
+    doctor.set_defaults(run=_doctor)
     return parser
+
+
+def _local(command: argparse.ArgumentParser, what_role: str) -> None:
+    """The options of commands that reach the bot of this machine."""
+    where = command.add_mutually_exclusive_group()
+    where.add_argument("--data", type=Path, help="the bot's data folder, or the folder of a demo")
+    where.add_argument(
+        "--config",
+        type=Path,
+        help="the bot's configuration file (default chatops-bot.yaml, else the demo here)",
+    )
+    command.add_argument(
+        "--as", dest="role", choices=("viewer", "operator", "approver", "admin"), help=what_role
+    )
 
 
 def _port(text: str) -> int:
@@ -78,6 +120,8 @@ def _count(text: str) -> int:
 
 
 def _demo(options: argparse.Namespace) -> int:
+    import asyncio
+
     from chatops_bot.app.demo import Demo, DemoOptions
 
     return asyncio.run(
@@ -94,17 +138,60 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from chatops_bot.app.run import run
+    import asyncio
 
+    run = imported_run()
     return asyncio.run(
         run(options.config, ready_json=options.ready_json, with_parent=options.exit_with_parent)
     )
+
+
+def imported_run() -> Callable[..., Coroutine[Any, Any, int]]:
+    """`app.run.run`. What its imports make is kept for good, so the collector looks at none of it, now or later."""
+    import gc
+
+    gc.disable()
+    from chatops_bot.app.run import run
+
+    gc.freeze()
+    gc.enable()
+    return run
+
+
+def _ask(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from chatops_bot.app.ask import Question, Where, ask, question_text
+    from chatops_bot.domain.people import Role
+
+    role = Role(options.role) if options.role else None
+    question = Question(question_text(options.question), options.thread, role, options.json)
+    return asyncio.run(ask(question, Where(options.data, options.config)))
+
+
+def _decide(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from chatops_bot.app.ask import Where, decide
+    from chatops_bot.domain.people import Role
+
+    role = Role(options.role) if options.role else None
+    return asyncio.run(decide(options.verdict, options.code, role, Where(options.data, options.config)))
 
 
 def _audit(options: argparse.Namespace) -> int:
     from chatops_bot.app.audit_cli import print_audit
 
     return print_audit(_store_path(options), as_json=options.json, last=options.last)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from chatops_bot.app.doctor.command import demo_of, doctor
+
+    path, env = (options.config, os.environ) if options.data is None else demo_of(options.data, os.environ)
+    return asyncio.run(doctor(path, env, as_json=options.json))
 
 
 def _store_path(options: argparse.Namespace) -> Path:

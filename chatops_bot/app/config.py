@@ -11,7 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
 
 from chatops_bot.domain.errors import ConfigInvalid
-from chatops_bot.domain.people import Role
+from chatops_bot.domain.people import RIGHTS, Role
 
 
 class _Section(BaseModel):
@@ -47,6 +47,11 @@ class RolesConfig(_Section):
     """The role of members who are not mapped."""
 
 
+class LocalConfig(_Section):
+    role: Literal["viewer", "operator", "approver", "admin"] = "viewer"
+    """The most that people may act as who reach the bot over its socket: those who may use its data folder."""
+
+
 class AlertsConfig(_Section):
     channel: str | None = None
     """Where the scheduler's failure alerts are posted; without it they are refused."""
@@ -56,6 +61,12 @@ class AlertsConfig(_Section):
 class WebConfig(_Section):
     host: str = "127.0.0.1"
     port: int = Field(default=8320, ge=0, le=65535)
+
+
+class LoggingConfig(_Section):
+    format: Literal["auto", "json", "text"] = "auto"
+    """`auto` is text on a terminal and JSON anywhere else."""
+    level: Literal["info", "warning", "error"] = "info"
 
 
 class ModelConfig(_Section):
@@ -72,6 +83,11 @@ class ProposalsConfig(_Section):
     expire_minutes: int = Field(default=60, ge=1, le=24 * 60)
 
 
+class ShutdownConfig(_Section):
+    drain_seconds: float = Field(default=15, ge=0, le=15)
+    """How long running turns and decisions get to come to their end; then turns are marked as interrupted."""
+
+
 class Config(_Section):
     """The whole file. `data` is resolved against the folder of the file."""
 
@@ -79,10 +95,13 @@ class Config(_Section):
     slack: SlackConfig = SlackConfig()
     scheduler: SchedulerConfig
     roles: RolesConfig = RolesConfig()
+    local: LocalConfig = LocalConfig()
     alerts: AlertsConfig = AlertsConfig()
     web: WebConfig = WebConfig()
+    logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
+    shutdown: ShutdownConfig = ShutdownConfig()
 
     @property
     def store_path(self) -> Path:
@@ -95,6 +114,11 @@ class Config(_Section):
     @property
     def people(self) -> dict[str, Role]:
         return {person: Role(role) for person, role in self.roles.people.items()}
+
+    @property
+    def has_approver(self) -> bool:
+        """Whether anybody could approve a change at all."""
+        return any(RIGHTS[role].approves for role in (*self.people.values(), Role(self.local.role)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +163,22 @@ def load_config(path: Path) -> Config:
     return config.model_copy(update={"data": (path.parent / config.data).resolve()})
 
 
-def load_secrets(config: Config, env: Mapping[str, str]) -> Secrets:
-    """The secrets that this config needs. Raises ConfigInvalid naming every variable that is missing."""
-    accounts = config.scheduler.accounts
-    passwords = {name: getattr(accounts, name).password_env for name in ("viewer", "operator", "admin")}
-    needed = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", *passwords.values()]
-    base_url = env.get("OPENAI_BASE_URL") or (str(config.model.base_url) if config.model.base_url else "")
-    model_name = env.get("OPENAI_MODEL") or config.model.name or ""
+def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> Secrets:
+    """The secrets that this config needs; Slack's are empty unless they are needed and set.
+
+    Raises ConfigInvalid naming every variable that is missing.
+    """
+    problems = secrets_problems(config, env, with_slack=with_slack)
+    if problems:
+        raise ConfigInvalid("\n".join(problems))
+    return secrets_as_set(config, env)
+
+
+def secrets_problems(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> list[str]:
+    """A sentence for each variable that is missing or cannot be used."""
+    slack = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"] if with_slack else []
+    needed = [*slack, *_password_variables(config).values()]
+    base_url, model_name = _endpoint(config, env)
     problems = [
         f"{name} is not set in the environment; set it."
         for name in dict.fromkeys(needed)
@@ -161,15 +194,31 @@ def load_secrets(config: Config, env: Mapping[str, str]) -> Secrets:
         )
     if base_url and not base_url.startswith(("http://", "https://")):
         problems.append("OPENAI_BASE_URL must begin with http:// or https://.")
-    if problems:
-        raise ConfigInvalid("\n".join(problems))
+    return problems
+
+
+def secrets_as_set(config: Config, env: Mapping[str, str]) -> Secrets:
+    """The secrets as far as they are set; what is missing is empty, and an endpoint without a model is none."""
+    passwords = _password_variables(config)
+    base_url, model_name = _endpoint(config, env)
+    has_model = bool(base_url and model_name)
     return Secrets(
-        slack_bot_token=env["SLACK_BOT_TOKEN"],
-        slack_app_token=env["SLACK_APP_TOKEN"],
-        scheduler_passwords={account: env[variable] for account, variable in passwords.items()},
-        model=ModelEndpoint(base_url, model_name, env.get("OPENAI_API_KEY", "")) if base_url else None,
+        slack_bot_token=env.get("SLACK_BOT_TOKEN", ""),
+        slack_app_token=env.get("SLACK_APP_TOKEN", ""),
+        scheduler_passwords={account: env.get(variable, "") for account, variable in passwords.items()},
+        model=ModelEndpoint(base_url, model_name, env.get("OPENAI_API_KEY", "")) if has_model else None,
         webhook_token=env.get("SCHEDULER_WEBHOOK_TOKEN", ""),
     )
+
+
+def _password_variables(config: Config) -> dict[str, str]:
+    accounts = config.scheduler.accounts
+    return {name: getattr(accounts, name).password_env for name in ("viewer", "operator", "admin")}
+
+
+def _endpoint(config: Config, env: Mapping[str, str]) -> tuple[str, str]:
+    base_url = env.get("OPENAI_BASE_URL") or (str(config.model.base_url) if config.model.base_url else "")
+    return base_url, env.get("OPENAI_MODEL") or config.model.name or ""
 
 
 _Path = tuple[str, ...]

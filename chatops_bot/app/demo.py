@@ -21,10 +21,12 @@ import httpx
 import yaml
 
 from chatops_bot.app.children import Child, keep, on_port
-from chatops_bot.app.process import stop_event, unless
+from chatops_bot.app.process import END_SECONDS, stop_wishes, unless
 from chatops_bot.domain.errors import ChatopsError
 
 FIRST_ALERT_SECONDS = 5.0
+DRAIN_SECONDS = 5
+"""How long Ctrl-C lets answers come to their end; with none under way the demo ends at once."""
 LOCK_SECONDS = 3.0
 """How long a start waits for the children of a launcher that was killed just before; they end within two seconds."""
 
@@ -49,7 +51,8 @@ class Demo:
 
     async def run(self) -> int:
         """Start all three, tell what runs where, and keep them running until told to stop."""
-        stop = stop_event()
+        wishes = stop_wishes()
+        stop = wishes.asked
         for port, option in (
             (self._options.port, "--port"),
             (self._options.scheduler_port, "--scheduler-port"),
@@ -88,7 +91,7 @@ class Demo:
                 task.cancel()
             await asyncio.gather(*keeping, return_exceptions=True)
             for together in (children[2:], children[:2]):
-                await asyncio.gather(*(child.stop() for child in together))
+                await asyncio.gather(*(child.stop(wishes.hurried) for child in together))
             lock.close()
         return 0
 
@@ -159,22 +162,27 @@ class Demo:
                 },
             },
             "roles": {"people": {person["id"]: person["role"] for person in workspace["people"].values()}},
+            "local": {"role": "admin"},
             "alerts": {"channel": workspace["channels"]["incidents"]},
             "web": {"port": bot_port},
+            "shutdown": {"drain_seconds": DRAIN_SECONDS},
         }
         config_path = folder / "chatops-bot.yaml"
         config_path.write_text(
             "# Written by `chatops-bot demo` at each start.\n" + yaml.safe_dump(config, sort_keys=False)
         )
-        env = {
+        secrets_of_demo = {
             "SLACK_BOT_TOKEN": workspace["bot_token"],
             "SLACK_APP_TOKEN": workspace["app_token"],
             "SCHEDULER_WEBHOOK_TOKEN": webhook_token,
             **passwords,
-            **{name: os.environ[name] for name in _MODEL_VARIABLES if name in os.environ},
         }
+        env_path = folder / "chatops-bot.env"  # for `chatops-bot doctor --data`
+        env_path.touch(mode=0o600)
+        env_path.write_text("".join(f"{name}={value}\n" for name, value in secrets_of_demo.items()))
+        env = secrets_of_demo | {name: os.environ[name] for name in _MODEL_VARIABLES if name in os.environ}
         arguments = ["chatops_bot", "run", "--config", str(config_path), "--ready-json", "--exit-with-parent"]
-        return Child("bot", arguments, _plain_env() | env, lock)
+        return Child("bot", arguments, _plain_env() | env, lock, stop_seconds=END_SECONDS + 1)
 
     async def _first_alert(self, workspace: Mapping[str, Any]) -> None:
         """A new demo is ready when #incidents holds its first alert; an old one holds it already."""

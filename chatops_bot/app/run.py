@@ -11,7 +11,7 @@ from chatops_bot.app.bootstrap import open_bot
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import load_config, load_secrets
 from chatops_bot.app.logs import set_up_logs
-from chatops_bot.app.process import stop_event, unless
+from chatops_bot.app.process import END_SECONDS, stop_wishes, unless
 from chatops_bot.domain.redaction import Redactor
 
 
@@ -19,13 +19,15 @@ async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
     """Run until told to stop. Raises ChatopsError with one sentence when the bot cannot start."""
     config = load_config(config_path)
     secrets = load_secrets(config, os.environ)
-    set_up_logs(Redactor(secrets.values()))
-    stop = stop_event(with_parent=with_parent)
+    set_up_logs(Redactor(secrets.values()), config.logging.format, config.logging.level)
+    stop = stop_wishes(with_parent=with_parent, limit=END_SECONDS)
     async with AsyncExitStack() as stack:
         opening = asyncio.ensure_future(
-            stack.enter_async_context(open_bot(config, secrets, clock=SystemClock(), ids=RandomIds()))
+            stack.enter_async_context(
+                open_bot(config, secrets, clock=SystemClock(), ids=RandomIds(), hurry=stop.hurried)
+            )
         )
-        if not await unless(stop, opening):
+        if not await unless(stop.asked, opening):
             return 0
         bot = opening.result()
         if ready_json:
@@ -37,5 +39,5 @@ async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
             }
             sys.stdout.write(json.dumps(ready) + "\n")
             sys.stdout.flush()
-        await stop.wait()
+        await stop.asked.wait()
     return 0

@@ -1,14 +1,16 @@
-"""The bot's own small web server: health, and the hook that the scheduler calls when a run failed for good."""
+"""The bot's own small web server: health, metrics, and the hook that the scheduler calls when a run failed for good."""
 
 import asyncio
 import hmac
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from aiohttp import web
 from pydantic import BaseModel, ValidationError
 
+from chatops_bot.app.health import Health
+from chatops_bot.app.metrics import CONTENT_TYPE
 from chatops_bot.domain.alert import TaskFailed
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.sessions.alerts import Alerts
@@ -34,15 +36,20 @@ class FailureHook(BaseModel):
     timestamp: datetime
 
 
-def web_app(*, alerts: Alerts | None, webhook_token: str, connected: Callable[[], bool]) -> web.Application:
-    """`alerts` is None when no alert channel is configured; `connected` says whether the chat platform hears us."""
+def web_app(
+    *, alerts: Alerts | None, webhook_token: str, health: Health, metrics: Callable[[], Awaitable[bytes]]
+) -> web.Application:
+    """`alerts` is None when no alert channel is configured; `metrics` is the text of every series."""
 
     async def healthz(_: web.Request) -> web.Response:
         return web.json_response({"status": "ok"})
 
     async def readyz(_: web.Request) -> web.Response:
-        ready = connected()
-        return web.json_response({"ready": ready}, status=200 if ready else 503)
+        readiness = await health.readiness()
+        return web.json_response(readiness.as_json(), status=200 if readiness.ready else 503)
+
+    async def all_metrics(_: web.Request) -> web.Response:
+        return web.Response(body=await metrics(), headers={"Content-Type": CONTENT_TYPE})
 
     async def scheduler_hook(request: web.Request) -> web.Response:
         given = request.headers.get("Authorization", "")
@@ -84,6 +91,7 @@ def web_app(*, alerts: Alerts | None, webhook_token: str, connected: Callable[[]
         [
             web.get("/healthz", healthz),
             web.get("/readyz", readyz),
+            web.get("/metrics", all_metrics),
             web.post("/hooks/scheduler", scheduler_hook),
         ]
     )

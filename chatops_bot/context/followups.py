@@ -35,6 +35,9 @@ class FollowupSplitter:
 
     def feed(self, text: str) -> str:
         """The part of the text so far that is visible and was not returned before."""
+        if self._plain(text):
+            self._at_line_start = text[-1:] == "\n"
+            return text
         self._held += text
         visible: list[str] = []
         while self._held:
@@ -59,6 +62,12 @@ class FollowupSplitter:
         lines = (_LIST_MARK.sub("", line).strip() for line in self._block)
         wanted = [line[:MAX_FOLLOWUP_CHARS] for line in lines if line and line != _CLOSING]
         return rest, tuple(dict.fromkeys(wanted))[:MAX_FOLLOWUPS]
+
+    def _plain(self, text: str) -> bool:
+        """Whether nothing is held back and nothing in `text` could open the block; so it is with nearly every piece."""
+        if self._held or self._in_block or not text:
+            return False
+        return "`" not in text or not (self._at_line_start or "\n" in text)
 
     def _take_text(self) -> str:
         end = self._held.find("\n") + 1

@@ -9,12 +9,16 @@ import re
 from collections.abc import Callable, Sequence
 
 from chatops_bot.context.fence import fence
+from chatops_bot.context.filled_form import filled_text
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ARGUMENT_CHARS, ToolCall
 from chatops_bot.domain.transcript import (
+    EarlierRead,
     Entry,
+    FormClosed,
+    FormFilled,
     ModelSaid,
     ProposalDecided,
     ToolReturned,
@@ -37,16 +41,28 @@ def project(
 ) -> list[Message]:
     """The newest messages of the transcript that fit in `limit` characters, starting at a user message.
 
-    The newest user message and what follows it are always there, whatever their size.
+    The newest user message and what follows it are always there, whatever their size; so is, in front, what stood in the
+    thread before the session began, since that is what the thread is about.
     """
+    earlier: list[Message] = []
     messages: list[Message] = []
     starts: list[int] = []
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
     for entry in entries:
         match entry:
+            case EarlierRead():
+                earlier.append(RecordMessage(fence(_earlier(entry), source="thread", nonce=nonce)))
             case UserSaid():
                 starts.append(len(messages))
-                messages.append(UserMessage(entry.text))
+                messages.append(UserMessage(entry.text, entry.author_id))
+            case FormFilled():
+                starts.append(len(messages))
+                messages.append(UserMessage(filled_text(entry), entry.author_id))
+            case FormClosed():
+                closed = canonical_json(
+                    {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
+                )
+                messages.append(RecordMessage(fence(closed, source="end of a form", nonce=nonce)))
             case ModelSaid() if entry.calls:
                 messages.append(assistant_message(entry))
                 messages += (
@@ -63,12 +79,19 @@ def project(
                 messages.append(RecordMessage(fence(ended, source="end of a turn", nonce=nonce)))
             case _:
                 pass  # tool results stand with their calls; an ordinary end says nothing new
-    return _newest(messages, starts, limit)
+    return [*earlier, *_newest(messages, starts, limit)]
 
 
 def assistant_message(entry: ModelSaid) -> AssistantMessage:
     """What the model said, as it is sent back: reasoning unchanged, arguments always a JSON object."""
     return AssistantMessage(entry.text, entry.reasoning, tuple(map(_replayable, entry.calls)), entry.model)
+
+
+def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
+    """The calls of a turn that have no stored result, in order: what a turn that is cut short leaves behind."""
+    answered = {e.call_id for e in entries if isinstance(e, ToolReturned) and e.turn_id == turn_id}
+    said = (e for e in entries if isinstance(e, ModelSaid) and e.turn_id == turn_id)
+    return [call for message in said for call in message.calls if call.id not in answered]
 
 
 def answer_to(call: ToolCall, result: ToolReturned | None, *, nonce: Callable[[], str]) -> ToolMessage:
@@ -105,6 +128,16 @@ def _object_text(arguments: str) -> str:
 def _no_json(constant: str) -> None:
     """Python reads NaN and Infinity; JSON has neither, and providers say so."""
     raise ValueError(constant)
+
+
+def _earlier(entry: EarlierRead) -> str:
+    if entry.problem:
+        return canonical_json({"earlier_messages": "could not be read", "problem": entry.problem})
+    told = [
+        {"author": each.author, "time": each.at.isoformat(timespec="seconds"), "text": each.text}
+        for each in entry.messages
+    ]
+    return canonical_json({"earlier_messages": told, "left_out": entry.left_out})
 
 
 def _decision(entry: ProposalDecided) -> str:

@@ -11,8 +11,8 @@ RESULT_VIEW_BYTES = 4096
 class AuditRecord:
     """`result` is the redacted first 4 KiB.
 
-    `decision` of a call: auto (it ran), proposed, refused, invalid, failed (a write that could not be proposed) or stopped. Of a
-    proposal: approved or refused, and the state that it came to.
+    `decision` of a call: auto (it ran), proposed, asked (it became a form), refused, invalid, failed (a write that could not
+    be proposed) or stopped. Of a proposal: approved or refused, and the state that it came to. Of a form: filled.
     """
 
     at: datetime

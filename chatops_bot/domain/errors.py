@@ -92,11 +92,18 @@ class ToolTimedOut(ToolError):
 
 
 class ToolFailed(ToolError):
-    """The back end refused or could not be reached. `outcome_unknown`: a write may or may not have happened."""
+    """The back end refused or could not be reached. `outcome_unknown`: a write may or may not have happened.
 
-    def __init__(self, phrase: Phrase, *, outcome_unknown: bool = False) -> None:
+    Where one argument's value is what cannot be, `field` names it and `problem` says why, for whoever filled it in.
+    """
+
+    def __init__(
+        self, phrase: Phrase, *, outcome_unknown: bool = False, field: str = "", problem: Phrase | None = None
+    ) -> None:
         super().__init__(phrase)
         self.outcome_unknown = outcome_unknown
+        self.field = field
+        self.problem = problem or phrase
 
 
 class ToolImpossible(ToolFailed):

@@ -1,6 +1,7 @@
 """Facts that come in from a platform, already verified and parsed by its adapter."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.session import MessageRef, SessionKey
@@ -26,13 +27,31 @@ class MessageReceived:
 
 @dataclass(frozen=True, slots=True)
 class ControlUsed:
-    """A person pressed a button. `control` and `value` are those of the `view.Button`; `message` is where it stood."""
+    """A person pressed a button. `control` and `value` are those of the `view.Button`; `message` is where it stood.
+
+    `inputs` is what the inputs beside it hold, by name: values of options, or one typed text; an empty one holds nothing.
+    `trigger` opens a dialog, for a few seconds.
+    """
 
     session: SessionKey
     person: Person
     control: str
     value: str
     message: MessageRef
+    inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    trigger: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModalSubmitted:
+    """A person sent off a dialog; `value` is that of the `view.Modal`, `inputs` as for `ControlUsed`.
+
+    It is no `InboundEvent`, since the platform waits for an answer: the problems by input, none if all is well.
+    """
+
+    person: Person
+    value: str
+    inputs: Mapping[str, tuple[str, ...]]
 
 
 InboundEvent = MessageReceived | ControlUsed

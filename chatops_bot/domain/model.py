@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from msgspec import Struct
+
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.tool import ToolCall
 
@@ -16,7 +18,10 @@ class SystemMessage:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
+    """What a person wrote. `author` is their id, which the platform gives out; empty when nobody in particular said it."""
+
     text: str
+    author: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +74,12 @@ class RecordMessage:
 Message = SystemMessage | UserMessage | ContextMessage | AssistantMessage | ToolMessage | RecordMessage
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ToolDefinition:
-    """A tool as the model sees it; `parameters` is a JSON schema of type object."""
+    """A tool as the model sees it; `parameters` is a JSON schema of type object.
+
+    One definition is one object for as long as its registry lives, so what is derived from it can be kept.
+    """
 
     name: str
     description: str
@@ -93,8 +101,9 @@ class FinishReason(StrEnum):
     BLOCKED = "blocked"
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True):
+    """A Struct, since one is made for every word of every answer, and a frozen dataclass takes three times as long."""
+
     text: str
 
 

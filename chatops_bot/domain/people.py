@@ -96,6 +96,16 @@ def may_approve(person: Person, effect: Effect, risk: Risk, *, requester_id: str
     return None
 
 
+def may_stop(person: Person, *, asker_id: str) -> Phrase | None:
+    """None when `person` may stop a turn: whoever asked, and whoever may ask for changes."""
+    if person.id == asker_id or Effect.WRITE in RIGHTS[person.role].asks:
+        return None
+    return Phrase(
+        f"角色 {person.role} 只能停止自己的提问；请让提问人或 operator 来停止。",
+        f"Role {person.role} may stop only its own questions; ask whoever asked this, or an operator.",
+    )
+
+
 def may_reject(person: Person, effect: Effect, *, requester_id: str) -> Phrase | None:
     """None when `person` may reject: whoever could approve such a change, and the person who asked for it."""
     if person.id == requester_id or effect in RIGHTS[person.role].approves:

@@ -35,7 +35,7 @@ class TurnOutcome(StrEnum):
     """How a turn came to rest."""
 
     ANSWERED = "answered"
-    WAITING = "waiting"  # proposals were made; people decide now
+    WAITING = "waiting"  # for people: proposals to decide on, forms to fill in
     CAPPED = "capped"  # the cap on rounds was reached
     STOPPED = "stopped"  # a person pressed Stop
     FAILED = "failed"
@@ -52,3 +52,5 @@ class RunningTurn:
     language: str
     snapshot: str
     """The answer view so far as JSON (see `rendering.turn_view`), empty before the first edit."""
+    input: str = ""
+    """What starts the turn, as JSON (see `sessions.mailbox`), so that one that never started can start after a restart."""

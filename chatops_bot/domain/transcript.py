@@ -4,12 +4,14 @@ Entries are appended as they happen, so a turn that fails, is stopped or dies ke
 message may therefore stand without the results of its calls; the projection in `context.history` answers those itself.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from chatops_bot.domain.model import Reasoning, Usage
 from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.tool import ToolCall, ToolStatus
 
 
@@ -24,6 +26,21 @@ class UserSaid:
     author_role: str
     text: str
     kind: Literal["user"] = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRead:
+    """What stood in the thread before the session began, redacted and not yet fenced. Read once: `problem` says why not.
+
+    `problem` is the platform's code for the failure, empty when the messages were read.
+    """
+
+    turn_id: str
+    at: datetime
+    messages: tuple[EarlierMessage, ...]
+    left_out: int = 0
+    problem: str = ""
+    kind: Literal["earlier"] = "earlier"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +87,35 @@ class ProposalDecided:
 
 
 @dataclass(frozen=True, slots=True)
+class FormFilled:
+    """A person filled in a form, which started a turn; `arguments` are the complete ones, redacted."""
+
+    turn_id: str
+    at: datetime
+    form_id: str
+    tool: str
+    arguments: Mapping[str, Any]
+    language: str
+    author_id: str
+    author_name: str
+    author_role: str
+    kind: Literal["form"] = "form"
+
+
+@dataclass(frozen=True, slots=True)
+class FormClosed:
+    """A form that nobody will fill in any more. `state` says why; `person_name` is who cancelled it, if somebody did."""
+
+    turn_id: str
+    at: datetime
+    form_id: str
+    tool: str
+    state: str
+    person_name: str
+    kind: Literal["form_closed"] = "form_closed"
+
+
+@dataclass(frozen=True, slots=True)
 class TurnRested:
     """The end of a turn. `body` is the authoritative final text, without the commentary of earlier rounds."""
 
@@ -80,4 +126,6 @@ class TurnRested:
     kind: Literal["end"] = "end"
 
 
-Entry = UserSaid | ModelSaid | ToolReturned | ProposalDecided | TurnRested
+Entry = (
+    EarlierRead | UserSaid | ModelSaid | ToolReturned | ProposalDecided | FormFilled | FormClosed | TurnRested
+)

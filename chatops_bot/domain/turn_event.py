@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from msgspec import Struct
+
+from chatops_bot.domain.form import Form
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Usage
 from chatops_bot.domain.proposal import Proposal
@@ -9,9 +12,8 @@ from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolStatus
 
 
-@dataclass(frozen=True, slots=True)
-class TextStreamed:
-    """Visible text of the model, in order, in pieces of any size."""
+class TextStreamed(Struct, frozen=True):
+    """Visible text of the model, in order, in pieces of any size. A Struct for the reason that `model.TextDelta` is one."""
 
     text: str
 
@@ -60,6 +62,13 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """A call lacks facts; the form that asks for them is a message of its own."""
+
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
 class Noted:
     """Something about the turn that people must know (cut, capped, no model). Stands in a block of its own."""
 
@@ -83,6 +92,7 @@ TurnEvent = (
     | CallStarted
     | CallEnded
     | Proposed
+    | Asked
     | Noted
     | Rested
 )

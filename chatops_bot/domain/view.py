@@ -72,13 +72,17 @@ class Confirm:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """`control` names what the button does (`approve`, `reject`, `stop`, `followup`, ...); `value` is an opaque id."""
+    """`control` names what the button does (`approve`, `reject`, `stop`, `followup`, ...); `value` is an opaque id.
+
+    `command` is what a person types where there is nothing to press, such as `approve 7KQ2MX`.
+    """
 
     control: str
     label: str
     value: str
     style: ButtonStyle = "default"
     confirm: Confirm | None = None
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,49 @@ class Mention:
     text: str
 
 
-Block = Markdown | Heading | Lines | Notice | Facts | Code | Buttons | Mention
+@dataclass(frozen=True, slots=True)
+class Option:
+    """`value` is what comes back when it is chosen."""
+
+    value: str
+    label: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A list to choose one of, or several. `name` comes back with the values of `chosen`.
+
+    An input keeps what a person has done to it as long as its `key` stays the same; a new key starts from `chosen` again.
+    """
+
+    name: str
+    key: str
+    label: str
+    options: tuple[Option, ...]
+    chosen: tuple[str, ...] = ()
+    is_multi: bool = False
+    is_optional: bool = False
+    hint: str = ""
+    placeholder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TextInput:
+    """A text to type; `name` and `key` as for `Select`."""
+
+    name: str
+    key: str
+    label: str
+    text: str = ""
+    is_multiline: bool = False
+    is_optional: bool = False
+    hint: str = ""
+    placeholder: str = ""
+    max_chars: int = 3000
+
+
+Block = Markdown | Heading | Lines | Notice | Facts | Code | Buttons | Mention | Select | TextInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +149,14 @@ class View:
 
     blocks: tuple[Block, ...]
     fallback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Modal:
+    """A dialog with inputs. `value` is an opaque id that comes back with what was filled in."""
+
+    value: str
+    title: str
+    blocks: tuple[Block, ...]
+    submit: str
+    cancel: str

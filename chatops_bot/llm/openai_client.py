@@ -112,8 +112,10 @@ class OpenAIClient:
         response, data = await self._open(request, patience.deadline)
         try:
             while data:
-                for delta in parser.feed(data):
+                deltas = parser.feed(data)
+                for delta in deltas:
                     yield delta
+                if deltas:
                     patience.progressed()
                 if parser.ended:
                     break

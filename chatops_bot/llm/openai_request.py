@@ -6,8 +6,12 @@ tool. What a model said goes back as it came; its reasoning, and what else is op
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal
 
+import msgspec
+
+from chatops_bot.context.speakers import attributed
 from chatops_bot.domain.model import (
     AssistantMessage,
     ContextMessage,
@@ -48,8 +52,12 @@ def encode(
         body["stream_options"] = {"include_usage": True}
     body["messages"] = [_message(message, context_role, speaker) for message in _in_order(request.messages)]
     if request.tools:
+        body["tools"] = _tools(request.tools)
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:  # a lone surrogate, which msgspec refuses to write
         body["tools"] = [_tool(tool) for tool in request.tools]
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def _in_order(messages: tuple[Message, ...]) -> list[Message]:
@@ -67,7 +75,9 @@ def _message(message: Message, context_role: ContextRole, speaker: str) -> dict[
     match message:
         case SystemMessage(text):
             return {"role": "system", "content": text}
-        case UserMessage(text) | RecordMessage(text):
+        case UserMessage(text, author):
+            return {"role": "user", "content": attributed(text if text.strip() else NOTHING_SAID, author)}
+        case RecordMessage(text):
             return {"role": "user", "content": text if text.strip() else NOTHING_SAID}
         case ContextMessage(text):
             return {"role": context_role, "content": text}
@@ -109,6 +119,12 @@ def _call(call: ToolCall, *, own: bool) -> dict[str, Any]:
 
 def _fields_in(opaque: str) -> dict[str, Any]:
     return dict(json.loads(opaque)) if opaque else {}
+
+
+@lru_cache(maxsize=16)
+def _tools(tools: tuple[ToolDefinition, ...]) -> msgspec.Raw:
+    """The same tools travel with every call, so they are spelled once."""
+    return msgspec.Raw(msgspec.json.encode([_tool(tool) for tool in tools]))
 
 
 def _tool(tool: ToolDefinition) -> dict[str, Any]:

@@ -34,13 +34,13 @@ ANSWER_BYTES = 8 << 20
 """The most that one event, or one answer that is not streamed, may hold. A whole answer of a large model is below 1 MiB."""
 
 
-class _Function(msgspec.Struct):
+class _Function(msgspec.Struct, gc=False):
     name: str | None = None
     arguments: Any = None
     """Text by the protocol; some providers send the object itself."""
 
 
-class _CallPiece(msgspec.Struct):
+class _CallPiece(msgspec.Struct, gc=False):
     index: int | None = None
     id: str | None = None
     function: _Function | None = None
@@ -50,13 +50,13 @@ class _CallPiece(msgspec.Struct):
     """LiteLLM puts it here."""
 
 
-class _Part(msgspec.Struct):
+class _Part(msgspec.Struct, gc=False):
     type: str = ""
     text: str | None = None
     thinking: Any = None
 
 
-class _Said(msgspec.Struct):
+class _Said(msgspec.Struct, gc=False):
     content: str | list[_Part] | None = None
     refusal: str | None = None
     reasoning_content: str | None = None
@@ -69,7 +69,7 @@ class _Said(msgspec.Struct):
     """The protocol before `tool_calls`: one call, without id."""
 
 
-class _Choice(msgspec.Struct):
+class _Choice(msgspec.Struct, gc=False):
     index: int | None = None
     delta: _Said | None = None
     message: _Said | None = None
@@ -78,7 +78,7 @@ class _Choice(msgspec.Struct):
     """Moonshot puts the usage here."""
 
 
-class _Chunk(msgspec.Struct):
+class _Chunk(msgspec.Struct, gc=False):
     """One chunk of a stream, or a whole answer: the two differ in `delta` and `message` only."""
 
     choices: list[_Choice] | None = None
@@ -205,6 +205,7 @@ class AnswerParser:
         self._streamed = False
         self._text_ended = False
         self._reasons: dict[int, str] = {}
+        self._answered = False
         self._usage = Usage()
         self._done = False
         self._failure: ModelError | None = None
@@ -217,7 +218,7 @@ class AnswerParser:
     @property
     def answered(self) -> bool:
         """Every choice has its finish reason; only the usage may be missing."""
-        return bool(self._reasons) and all(self._reasons.values())
+        return self._answered
 
     def feed(self, data: bytes) -> list[ModelDelta]:
         """The deltas that `data` completes, in order, never a `Finished`."""
@@ -226,9 +227,9 @@ class AnswerParser:
             return deltas
         try:
             for event in self._events_in(data):
+                self._take(event, deltas)
                 if self._done:
                     break
-                deltas.extend(self._deltas_of(event))
         except ModelError as failure:
             self._failure = failure
         return deltas
@@ -241,7 +242,7 @@ class AnswerParser:
         if not self._done:
             try:
                 for event in self._last_events():
-                    rest.extend(self._deltas_of(event))
+                    self._take(event, rest)
             except ModelBroke:
                 if not self.answered:
                     raise
@@ -275,13 +276,15 @@ class AnswerParser:
         elif self._events is not None:
             yield from self._events.flush()
 
-    def _deltas_of(self, event: bytes) -> list[ModelDelta]:
-        event = event.strip()
-        if not event:
-            return []
-        if event == b"[DONE]":
-            self._done = True
-            return []
+    def _take(self, event: bytes, deltas: list[ModelDelta]) -> None:
+        """Add what one event says. Runs for every word of every answer."""
+        if event[:1] != b"{":
+            event = event.strip()
+            if not event:
+                return
+            if event == b"[DONE]":
+                self._done = True
+                return
         try:
             chunk = _CHUNK.decode(event)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -290,25 +293,22 @@ class AnswerParser:
             raise self._errors.from_stream(chunk.error or msgspec.json.decode(event))
         if chunk.usage is not None:
             self._usage = _usage(chunk.usage)
-        deltas: list[ModelDelta] = []
         for place, choice in enumerate(chunk.choices or ()):
-            number = place if choice.index is None else choice.index
-            if choice.delta is not None:
-                self._streamed = True
-                self._said(number, choice.delta, deltas)
-            elif (
-                choice.message is not None and not self._streamed
-            ):  # at a stream's end it would say all again
-                self._said(number, choice.message, deltas)
-            if choice.usage is not None:
-                self._usage = _usage(choice.usage)
-            if choice.finish_reason:
-                self._reasons[number] = choice.finish_reason.lower()
-            else:
-                self._reasons.setdefault(number, "")
-        if self.answered and not self._text_ended:
+            self._choice(place if choice.index is None else choice.index, choice, deltas)
+        if self._answered and not self._text_ended:
             self._end_text(deltas)
-        return deltas
+
+    def _choice(self, number: int, choice: _Choice, deltas: list[ModelDelta]) -> None:
+        if choice.delta is not None:
+            self._streamed = True
+            self._said(number, choice.delta, deltas)
+        elif choice.message is not None and not self._streamed:  # at a stream's end it would say all again
+            self._said(number, choice.message, deltas)
+        if choice.usage is not None:
+            self._usage = _usage(choice.usage)
+        if choice.finish_reason or number not in self._reasons:
+            self._reasons[number] = (choice.finish_reason or "").lower()
+            self._answered = all(self._reasons.values())
 
     def _undecodable(self) -> ModelError:
         """Broken JSON is a broken-off answer once the provider has spoken the protocol, and rubbish before."""
@@ -328,7 +328,10 @@ class AnswerParser:
         if content:
             if not isinstance(content, str):
                 content = _text_of(content, deltas)
-            self._write(content, deltas)
+            if self._think.settled and content:
+                deltas.append(TextDelta(content))
+            else:
+                self._write(content, deltas)
         if said.refusal:
             self._write(said.refusal, deltas)
         pieces = said.tool_calls

@@ -299,8 +299,10 @@ def _controls(
     if approver_mentions:
         blocks.append(Mention(approver_mentions, notices.PLEASE_DECIDE.said_in(language)))
     buttons = (
-        Button("approve", approve, proposal.id, "primary", confirm),
-        Button("reject", reject, proposal.id, "danger"),
+        Button(
+            "approve", approve, proposal.id, "primary", confirm, command=f"approve {exact(proposal.code)}"
+        ),
+        Button("reject", reject, proposal.id, "danger", command=f"reject {exact(proposal.code)}"),
     )
     return [*blocks, Buttons(buttons), Lines((typed,))]
 

@@ -12,6 +12,16 @@ def whisper_view(phrase: Phrase, language: Language) -> View:
 
 # A turn that runs, and how it ended
 WORKING = Phrase("正在处理…", "Working…")
+WAITING = Phrase("排队中，前面还有 {ahead} 条", "Waiting – {ahead} before this")
+SILENT = Phrase("仍在等待模型，已 {seconds} 秒", "Still waiting for the model, {seconds} s")
+HANDED_OVER = Phrase(
+    "机器人正在重启，重启后立即处理这条消息。", "The bot restarts; this is worked on right after."
+)
+STOPPED_BY = Phrase(
+    "已由 {name} 停止；上面是停止前得到的内容。",
+    "Stopped by {name}; what had been found until then stands above.",
+)
+WITHDRAWN_BY = Phrase("已由 {name} 在开始处理前撤回。", "Taken back by {name} before it was worked on.")
 STOPPED = Phrase(
     "已按要求停止；上面是停止前得到的内容。",
     "Stopped on request; what had been found until then stands above.",

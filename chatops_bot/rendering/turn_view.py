@@ -46,8 +46,8 @@ _ENDINGS: dict[TurnOutcome, tuple[Phrase, Tone]] = {
     TurnOutcome.CAPPED: (notices.CAPPED, "warning"),
     TurnOutcome.FAILED: (notices.FAILED, "danger"),
 }
-_SAID_BY_NOTES = frozenset({TurnOutcome.CAPPED, TurnOutcome.FAILED})
-"""Endings whose reason the loop usually notes itself; the general sentence stands in only when it did not."""
+_SAID_BY_NOTES = frozenset({TurnOutcome.CAPPED, TurnOutcome.FAILED, TurnOutcome.STOPPED})
+"""Endings whose reason is usually noted by whoever ended the turn; the general sentence stands in only when it did not."""
 
 
 class TurnView:
@@ -71,6 +71,8 @@ class TurnView:
         self._notes: list[Phrase] = []
         self._outcome: TurnOutcome | None = None
         self._offered: tuple[tuple[str, str], ...] = ()
+        self._state: Phrase | None = None
+        self._silence = 0
 
     def fold(self, event: TurnEvent) -> None:
         """Take the next event in. Text that comes after the end is dropped; reasoning is never shown."""
@@ -96,6 +98,22 @@ class TurnView:
             case _:  # reasoning has a channel of its own, a proposal has a card of its own
                 pass
 
+    def wait(self, ahead: int) -> None:
+        """Say that the turn waits for `ahead` others; 0 when it starts."""
+        self._state = notices.WAITING.filled(ahead=ahead) if ahead else None
+
+    def hand_over(self) -> None:
+        """Say that the turn starts after the restart of the bot."""
+        self._state = notices.HANDED_OVER
+
+    def silent_for(self, seconds: int) -> bool:
+        """Say that the model is waited for since so many seconds, 0 for not at all; whether that changes what is shown."""
+        if self._is_busy and seconds:
+            return False
+        changed = seconds != self._silence
+        self._silence = seconds
+        return changed
+
     def offer(self, followups: Sequence[tuple[str, str]]) -> None:
         """Offer next questions as buttons once the turn rests: (question, opaque value of its button), best first."""
         self._offered = tuple(followups)
@@ -120,7 +138,7 @@ class TurnView:
     def pages(self) -> tuple[View, ...]:
         """The messages of this turn, in order; never none. Tool lines stand on the first, notes and buttons on the last."""
         texts = self._page_texts()
-        head, tail = self._head(has_text=bool(texts[0])), self._tail()
+        head, tail = self._head(has_text=bool(texts[0])), self._tail(has_text=bool(texts[0]))
         if not (texts[0] or head or any(isinstance(block, Notice) for block in tail)):
             tail = (self._notice(notices.NO_ANSWER, "warning"), *tail)
         views = []
@@ -215,15 +233,24 @@ class TurnView:
     def _head(self, *, has_text: bool) -> tuple[Block, ...]:
         is_over = self._outcome is not None
         lines = tool_lines(self._calls, self._language, is_over=is_over, redact=self._redacted)
-        is_busy = any(call.status is None for call in self._calls)
-        if not (is_over or is_busy or has_text):
-            lines = (*lines, notices.WORKING.said_in(self._language))
+        if not (is_over or self._is_busy or has_text):
+            lines = (*lines, (self._state or self._silent or notices.WORKING).said_in(self._language))
         return (Lines(lines),) if lines else ()
 
-    def _tail(self) -> tuple[Block, ...]:
+    @property
+    def _is_busy(self) -> bool:
+        return any(call.status is None for call in self._calls)
+
+    @property
+    def _silent(self) -> Phrase | None:
+        return notices.SILENT.filled(seconds=self._silence) if self._silence else None
+
+    def _tail(self, *, has_text: bool) -> tuple[Block, ...]:
         if self._outcome is None:
             stop = Button("stop", notices.STOP.said_in(self._language), self._stop_value)
-            return (*(self._notice(note, "info") for note in self._notes), Buttons((stop,)))
+            notes = tuple(self._notice(note, "info") for note in self._notes)
+            silent = (Lines((self._silent.said_in(self._language),)),) if self._silent and has_text else ()
+            return (*notes, *silent, Buttons((stop,)))
         last_words = (self._notice(phrase, tone) for phrase, tone in self._last_words(self._outcome))
         return (*last_words, *followup_buttons(self._offered, self._redacted))
 

@@ -20,6 +20,7 @@ from chatops_bot.ports import Clock, Directory, Place, Platform, Store
 from chatops_bot.rendering.cards import proposal_card
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.commands import Verdict
+from chatops_bot.sessions.log_ids import bound
 from chatops_bot.tools.apply import Applied, Applier
 from chatops_bot.tools.audited import decision_record
 
@@ -100,6 +101,10 @@ class Approvals:
         await self._decide(proposal, person, verdict)
 
     async def _decide(self, proposal: Proposal, person: Person, verdict: Verdict) -> None:
+        with bound(session=proposal.session, turn=proposal.turn_id, proposal=proposal.id):
+            await self._decide_bound(proposal, person, verdict)
+
+    async def _decide_bound(self, proposal: Proposal, person: Person, verdict: Verdict) -> None:
         if not proposal.is_open:
             await self._tell_decided(proposal, person)
             return
@@ -172,9 +177,11 @@ class Approvals:
 
         In this order, so that after a crash an end that the session knows of has been audited too.
         """
-        await self._audit(final, person, final.state.value, final.outcome or {})
-        await self._store.transcripts.append(final.session, [self._entry(final)])
-        await self._show_quietly(final)
+        with bound(session=final.session, turn=final.turn_id, proposal=final.id):
+            await self._audit(final, person, final.state.value, final.outcome or {})
+            await self._store.transcripts.append(final.session, [self._entry(final)])
+            _log.info("the proposal is %s", final.state)
+            await self._show_quietly(final)
 
     def _entry(self, final: Proposal) -> ProposalDecided:
         return ProposalDecided(

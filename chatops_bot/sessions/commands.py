@@ -18,11 +18,19 @@ class DecideByCode:
 _DECIDE = re.compile(
     rf"\A\W*(approve|reject|批准|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})\W*\Z", re.IGNORECASE
 )
+_STOP = re.compile(r"\A\W*(stop|停|停止|停下|停一下)\W*\Z", re.IGNORECASE)
 _APPROVALS = {"approve", "批准"}
 
 
-def parse_command(text: str) -> DecideByCode | None:
+@dataclass(frozen=True, slots=True)
+class StopWord:
+    """The one word that ends the running turn."""
+
+
+def parse_command(text: str) -> DecideByCode | StopWord | None:
     """The command that `text` is, as a whole; None for an ordinary message."""
+    if _STOP.match(text):
+        return StopWord()
     match = _DECIDE.match(text)
     if match is None:
         return None

@@ -2,29 +2,37 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.context.agent_config import AgentConfig
 from chatops_bot.context.fence import fence
 from chatops_bot.context.history import project
-from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_agent_system_prompt
+from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_agent_system_prompt, inline
+from chatops_bot.context.speakers import people_of
 from chatops_bot.domain.errors import ModelError, PlatformError
-from chatops_bot.domain.language import Language, Phrase, language_of
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ContextMessage, Message, SystemMessage
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
-from chatops_bot.domain.transcript import TurnRested, UserSaid
-from chatops_bot.domain.turn_event import Noted, Proposed, Rested, TurnEvent
+from chatops_bot.domain.transcript import Entry, FormFilled, TurnRested, UserSaid
+from chatops_bot.domain.turn_event import Asked, Noted, Proposed, Rested, TurnEvent
 from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
+from chatops_bot.rendering import notices
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.followups import Followups
-from chatops_bot.sessions.mailbox import TurnInput
+from chatops_bot.sessions.forms import Forms
+from chatops_bot.sessions.log_ids import bound
+from chatops_bot.sessions.mailbox import TurnInput, stored_input
+from chatops_bot.sessions.memory import ThreadMemory
+from chatops_bot.sessions.recovery import cut_short
 from chatops_bot.tools.registry import Registry
+
+NAME_CHARS = 80
 
 _log = logging.getLogger(__name__)
 
@@ -34,12 +42,17 @@ _INSIDE = Phrase(
 )
 
 
+def _tells_nobody(session: SessionKey, outcome: TurnOutcome) -> None:
+    pass
+
+
 @dataclass(slots=True)
 class _Progress:
-    """What is known of a running turn when it comes to rest, however it does."""
+    """What is known of a running turn when it comes to rest, however it does. One that has not started can start again."""
 
     outcome: TurnOutcome = TurnOutcome.FAILED
     body: str = ""
+    started: bool = False
 
 
 class Conductor:
@@ -52,69 +65,154 @@ class Conductor:
         registry: Registry,
         agents: Mapping[Language, AgentConfig],
         approvals: Approvals,
+        forms: Forms,
         followups: Followups,
         redactor: Redactor,
         clock: Clock,
         ids: Ids,
+        on_rest: Callable[[SessionKey, TurnOutcome], None] = _tells_nobody,
     ) -> None:
+        """`on_rest` is told of each turn that came to rest, after its last message."""
         self._platform = platform
         self._store = store
         self._loop = loop
         self._registry = registry
         self._agents = agents
         self._approvals = approvals
+        self._forms = forms
         self._followups = followups
         self._redactor = redactor
         self._clock = clock
         self._ids = ids
+        self._memory = ThreadMemory(platform, redactor, clock)
+        self._answers: dict[str, AnswerMessage] = {}
+        self._on_rest = on_rest
         self._running: dict[str, asyncio.Task[None]] = {}
-        self._stopped: set[str] = set()
+        self._stopped: dict[str, Person] = {}
 
-    async def accept(self, session: SessionKey, author: Person, text: str) -> TurnInput:
-        """Record a turn that is to run, so that one that never gets its turn is closed as interrupted, not forgotten."""
-        turn_id, language = self._ids.new("turn"), language_of(text)
-        snapshot = self._view(turn_id, language).snapshot()
-        await self._store.turns.begin(RunningTurn(turn_id, session, None, language, snapshot))
-        return TurnInput(turn_id, session, author, self._redactor.text(text))
+    async def accept(
+        self, session: SessionKey, author: Person, text: str, *, message_id: str = "", claim: str = ""
+    ) -> TurnInput | None:
+        """Record a turn that is to run, so that the next process starts it if this one never does.
+
+        None when the inbox key `claim` was claimed before: the turn is there already.
+        """
+        safe, now = self._redactor.text(text), self._clock.now()
+        turn = TurnInput(self._ids.new("turn"), session, author, safe, message_id, now)
+        return turn if await self._accepted(turn, claim) else None
+
+    async def accept_filled(self, turn: TurnInput, filled: FormFilled) -> bool:
+        """Record the turn of a filled form, as `accept` does; False when it is there already."""
+        return await self._accepted(turn, f"form:{filled.form_id}")
+
+    async def _accepted(self, turn: TurnInput, claim: str) -> bool:
+        snapshot = self._view(turn.turn_id, turn.language).snapshot()
+        accepted = RunningTurn(turn.turn_id, turn.session, None, turn.language, snapshot, stored_input(turn))
+        return await self._store.turns.begin(accepted, claim)
+
+    def wait(self, turn_input: TurnInput, ahead: int) -> None:
+        """Show that an accepted turn waits for `ahead` others."""
+        self._answer(turn_input).wait(ahead)
 
     async def conduct(self, turn_input: TurnInput) -> None:
-        """Run one accepted turn to its rest. Whatever fails in it ends this turn and nothing else."""
+        """Run one accepted turn to its rest. Whatever fails in it ends this turn and nothing else.
+
+        Cancelled once, it still stores and shows that it was interrupted; cancelled twice, it lets go of everything.
+        """
+        with bound(session=turn_input.session, turn=turn_input.turn_id):
+            _log.info("a turn begins")
+            await self._conduct_bound(turn_input)
+
+    async def _conduct_bound(self, turn_input: TurnInput) -> None:
         turn_id = turn_input.turn_id
-        work = asyncio.create_task(self._conduct(turn_id, turn_input), name=turn_id)
+        answer = self._answer(turn_input)
+        work = asyncio.create_task(self._conduct(turn_id, turn_input, answer), name=turn_id)
         self._running[turn_id] = work
         try:
             await asyncio.wait({work})
+            if work.cancelled() and (person := self._stopped.get(turn_id)) is not None:
+                await self.withdraw(turn_input, person)  # stopped before its first step
         except asyncio.CancelledError:
-            work.cancel()
-            await asyncio.wait({work})
+            if self._running.pop(turn_id, None) is not None:
+                work.cancel()  # one that already rests may finish showing its end
+            try:
+                await asyncio.wait({work})
+            finally:
+                work.cancel()
+                answer.abandon()
             raise
         finally:
             self._running.pop(turn_id, None)
-            self._stopped.discard(turn_id)
+            self._answers.pop(turn_id, None)
+            self._stopped.pop(turn_id, None)
         if not work.cancelled() and (failure := work.exception()) is not None:
             _log.error("turn %s could not be brought to its end", turn_id, exc_info=failure)
 
-    def stop(self, turn_id: str) -> bool:
-        """Stop a running turn; False when it is not running (any more)."""
+    def stop(self, turn_id: str, person: Person) -> bool:
+        """Stop a running turn for `person`; False when it is not running (any more)."""
         work = self._running.get(turn_id)
         if work is None:
             return False
-        self._stopped.add(turn_id)
+        self._stopped.setdefault(turn_id, person)
         return work.cancel()
 
-    async def _conduct(self, turn_id: str, turn_input: TurnInput) -> None:
-        session = turn_input.session
-        language = language_of(turn_input.text)
-        view = self._view(turn_id, language)
-        place = Place(session.channel, session.thread)
-        answer = AnswerMessage(self._platform, self._store.turns, turn_id, place, view)
+    async def withdraw(self, turn_input: TurnInput, person: Person) -> None:
+        """End an accepted turn that never started, because `person` took it back."""
+        answer = self._answer(turn_input)
+        answer.show(Noted(notices.WITHDRAWN_BY.filled(name=inline(person.name, NAME_CHARS))))
+        answer.show(Rested(TurnOutcome.STOPPED, ""))
+        await answer.rest()
+        await self._finish(turn_input.turn_id, answer, TurnOutcome.STOPPED)
+        self._answers.pop(turn_input.turn_id, None)
+        self._on_rest(turn_input.session, TurnOutcome.STOPPED)
+
+    async def hand_over(self, turn_input: TurnInput) -> None:
+        """Say in the message of a turn that waits, if it has one, that the next process starts it."""
+        answer = self._answers.pop(turn_input.turn_id, None)
+        if answer is not None:
+            await self._leave(turn_input, answer)
+
+    async def _leave(self, turn_input: TurnInput, answer: AnswerMessage) -> None:
+        """Leave a turn that has not started to the next process."""
+        answer.view.hand_over()
+        await answer.rest()
+        try:
+            await answer.finish()
+        except PlatformError as error:
+            turn_id = turn_input.turn_id
+            _log.warning("turn %s: that it starts after the restart could not be shown: %s", turn_id, error)
+        self._on_rest(turn_input.session, TurnOutcome.INTERRUPTED)
+
+    def _answer(self, turn_input: TurnInput) -> AnswerMessage:
+        turn_id = turn_input.turn_id
+        if turn_id not in self._answers:
+            place = Place(turn_input.session.channel, turn_input.session.thread)
+            view = self._view(turn_id, turn_input.language)
+            self._answers[turn_id] = AnswerMessage(
+                self._platform,
+                self._store.turns,
+                turn_id,
+                place,
+                view,
+                self._clock,
+                look_first=turn_input.resumed,
+            )
+        return self._answers[turn_id]
+
+    async def _conduct(self, turn_id: str, turn_input: TurnInput, answer: AnswerMessage) -> None:
+        language = turn_input.language
         progress = _Progress()
         try:
             await answer.open()
             await self._run(turn_id, turn_input, language, answer, progress)
         except asyncio.CancelledError:
-            stopped = turn_id in self._stopped
-            progress.outcome = TurnOutcome.STOPPED if stopped else TurnOutcome.INTERRUPTED
+            stopped_by = self._stopped.get(turn_id)
+            if stopped_by is None and not progress.started:
+                await self._leave(turn_input, answer)
+                return
+            if stopped_by is not None:
+                answer.show(Noted(notices.STOPPED_BY.filled(name=inline(stopped_by.name, NAME_CHARS))))
+            progress.outcome = TurnOutcome.STOPPED if stopped_by is not None else TurnOutcome.INTERRUPTED
             answer.show(Rested(progress.outcome, progress.body))
         except ModelError as error:
             _log.warning("turn %s: %s", turn_id, self._redactor.text(str(error)))
@@ -128,7 +226,10 @@ class Conductor:
             answer.show(Noted(_INSIDE))
             answer.show(Rested(progress.outcome, progress.body))
         self._running.pop(turn_id, None)  # from here on a Stop would only keep the end from being stored
-        await self._rest(turn_id, turn_input, answer, progress)
+        try:
+            await self._rest(turn_id, turn_input, answer, progress)
+        finally:
+            self._on_rest(turn_input.session, progress.outcome)
 
     def _view(self, turn_id: str, language: Language) -> TurnView:
         return TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)
@@ -141,12 +242,19 @@ class Conductor:
         answer: AnswerMessage,
         progress: _Progress,
     ) -> None:
-        author = turn_input.author
+        author, session = turn_input.author, turn_input.session
+        entries = await self._store.transcripts.load(session)
+        earlier, notice = await self._memory.recall(session, turn_id, turn_input.message_id, entries)
+        if notice is not None:
+            answer.show(Noted(notice))
         now = self._clock.now()
-        said = UserSaid(turn_id, now, author.id, author.name, author.role.value, turn_input.text)
-        await self._store.transcripts.append(turn_input.session, [said])
+        said: Entry = turn_input.filled or UserSaid(
+            turn_id, now, author.id, author.name, author.role.value, turn_input.text
+        )
+        progress.started = True
+        await self._store.transcripts.append(session, [said] if earlier is None else [earlier, said])
         turn = Turn(
-            context=ToolContext(author, turn_input.session, turn_id),
+            context=ToolContext(author, session, turn_id),
             language=language,
             messages=await self._messages(turn_input, language),
             tools=self._registry.definitions(),
@@ -160,11 +268,15 @@ class Conductor:
             answer.show(event)
             if isinstance(event, Proposed):
                 await self._approvals.show(event.proposal)
+            elif isinstance(event, Asked):
+                await self._forms.show(event.form)
 
         await self._loop.run_turn(turn, emit)
 
     async def _messages(self, turn_input: TurnInput, language: Language) -> list[Message]:
         """Stable prefix, history up to the newest user message, volatile context last."""
+        entries = await self._store.transcripts.load(turn_input.session)
+        people = people_of(entries, turn_input.author)
         prompt = build_agent_system_prompt(
             self._agents[language],
             [
@@ -173,14 +285,13 @@ class Conductor:
             ],
             TurnContext(
                 session_id=str(turn_input.session),
-                asker_name=fence(turn_input.author.name, source="name of the asker", nonce=self._ids.nonce),
+                people=fence(people, source="people of this conversation", nonce=self._ids.nonce),
                 asker_role=turn_input.author.role.value,
                 channel=turn_input.session.channel,
                 now=self._clock.now(),
             ),
             turn_input.text,
         )
-        entries = await self._store.transcripts.load(turn_input.session)
         history = project(entries, nonce=self._ids.nonce)
         return [SystemMessage(prompt.prefix), *history, ContextMessage(prompt.suffix)]
 
@@ -190,12 +301,17 @@ class Conductor:
         """Store the end first, then show it: a crash in between leaves only an edit to catch up on."""
         await answer.rest()
         body = self._redactor.text(progress.body)
+        left = await cut_short(self._store, turn_input.session, turn_id, progress.outcome, self._clock)
         rested = TurnRested(turn_id, self._clock.now(), progress.outcome, body)
-        await self._store.transcripts.append(turn_input.session, [rested])
+        await self._store.transcripts.append(turn_input.session, [*left, rested])
+        _log.info("the turn rests: %s", progress.outcome)
+        await self._finish(turn_id, answer, progress.outcome)
+
+    async def _finish(self, turn_id: str, answer: AnswerMessage, outcome: TurnOutcome) -> None:
         try:
             await answer.finish()
         except PlatformError as error:
             # The store goes on calling it running, so that the next start brings the message to its end.
             _log.warning("turn %s: its final message could not be shown: %s", turn_id, error)
             return
-        await self._store.turns.end(turn_id, progress.outcome)
+        await self._store.turns.end(turn_id, outcome)

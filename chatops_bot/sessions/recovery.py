@@ -1,41 +1,104 @@
-"""At start: turns that were cut off by the end of the last process are closed as interrupted, with what they had found.
+"""At start: what the end of the last process cut off is brought to an end, and what it never started is started.
 
-A turn that had come to rest, and died before people could see it, is shown as it rested. Messages are found by their key,
-so that one which was posted in the last moment is brought to its end and not left saying "working" for ever.
+A turn that had begun is closed as interrupted, with what it had found. One that had come to rest, and died before people
+could see it, is shown as it rested. One that was accepted and never started is handed back, to run now. Messages are found
+by their key, so that one which was posted in the last moment is brought to its end and not left saying "working" for ever.
 """
 
 import logging
+from dataclasses import replace
+from datetime import timedelta
 
+from chatops_bot.context.history import unanswered
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Language
-from chatops_bot.domain.session import RunningTurn, TurnOutcome
-from chatops_bot.domain.transcript import TurnRested
-from chatops_bot.ports import Clock, Place, Platform, Store
+from chatops_bot.domain.people import Effect, may_ask
+from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.transcript import Entry, FormFilled, ToolReturned, TurnRested, UserSaid
+from chatops_bot.ports import Clock, Directory, Place, Platform, Store
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import page_key
+from chatops_bot.sessions.mailbox import TurnInput, restored_input
 
 _log = logging.getLogger(__name__)
 
+RESUMED_WITHIN = timedelta(hours=1)
+"""An older question that never started is closed as interrupted: its asker has moved on, and can ask again."""
 
-async def close_interrupted_turns(store: Store, platform: Platform, clock: Clock) -> int:
-    """End every turn that began and never rested; returns how many there were."""
-    running = await store.turns.running()
-    for turn in running:
-        view = _view_of(turn, platform)
-        view.interrupted()
-        outcome = view.outcome or TurnOutcome.INTERRUPTED
+_CUT_SHORT = frozenset({TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTED})
+_NO_RESULT = canonical_json(
+    {
+        "error": "the turn ended before a result was stored; if the call became a proposal, its card is in the thread"
+    }
+)
+
+
+async def cut_short(
+    store: Store, session: SessionKey, turn_id: str, outcome: TurnOutcome, clock: Clock
+) -> list[Entry]:
+    """Results to store for the calls of a turn that was cut short before they had any, so that no call stands alone."""
+    if outcome not in _CUT_SHORT:
+        return []
+    calls = unanswered(await store.transcripts.load(session), turn_id)
+    return [ToolReturned(turn_id, clock.now(), call.id, call.name, "error", _NO_RESULT) for call in calls]
+
+
+async def recover_turns(
+    store: Store, platform: Platform, directory: Directory, clock: Clock
+) -> tuple[int, list[TurnInput]]:
+    """How many turns were closed as interrupted, and those that are to start now, in the order in which they were asked."""
+    closed, waiting = 0, []
+    for turn in await store.turns.running():
         entries = await store.transcripts.load(turn.session)
-        ends = [entry for entry in entries if isinstance(entry, TurnRested) and entry.turn_id == turn.id]
-        if not ends:
-            body = "" if outcome is TurnOutcome.INTERRUPTED else view.visible_text
-            await store.transcripts.append(turn.session, [TurnRested(turn.id, clock.now(), outcome, body)])
-        try:
-            await _show(turn, view, platform)
-        except PlatformError as error:
-            _log.warning("turn %s: its end could not be shown: %s", turn.id, error)
-            continue
-        await store.turns.end(turn.id, outcome)
-    return len(running)
+        resumed = await _resumed(turn, entries, directory, clock)
+        if resumed is not None:
+            waiting.append(resumed)
+        else:
+            await _close(turn, entries, store, platform, clock)
+            closed += 1
+    return closed, waiting
+
+
+async def _resumed(
+    turn: RunningTurn, entries: list[Entry], directory: Directory, clock: Clock
+) -> TurnInput | None:
+    """The input of a turn that never started, its author with the rights of today; None for any other turn."""
+    if not turn.input or any(
+        isinstance(e, UserSaid | FormFilled | TurnRested) and e.turn_id == turn.id for e in entries
+    ):
+        return None
+    try:
+        if TurnView.restore(turn.snapshot).outcome is not None:
+            return None  # taken back while it waited
+        asked = restored_input(turn.input)
+        if asked.at is None or clock.now() - asked.at > RESUMED_WITHIN:
+            return None
+        author = await directory.person(asked.author.id)
+        return replace(asked, author=author, resumed=True) if may_ask(author, Effect.READ) is None else None
+    except ValueError:
+        _log.warning("turn %s: what was asked cannot be read", turn.id)
+    except PlatformError as error:
+        _log.warning("turn %s: who asked cannot be confirmed: %s", turn.id, error)
+    return None
+
+
+async def _close(
+    turn: RunningTurn, entries: list[Entry], store: Store, platform: Platform, clock: Clock
+) -> None:
+    view = _view_of(turn, platform)
+    view.interrupted()
+    outcome = view.outcome or TurnOutcome.INTERRUPTED
+    if not any(isinstance(entry, TurnRested) and entry.turn_id == turn.id for entry in entries):
+        body = "" if outcome is TurnOutcome.INTERRUPTED else view.visible_text
+        left = await cut_short(store, turn.session, turn.id, outcome, clock)
+        await store.transcripts.append(turn.session, [*left, TurnRested(turn.id, clock.now(), outcome, body)])
+    try:
+        await _show(turn, view, platform)
+    except PlatformError as error:
+        _log.warning("turn %s: its end could not be shown: %s", turn.id, error)
+        return
+    await store.turns.end(turn.id, outcome)
 
 
 def _view_of(turn: RunningTurn, platform: Platform) -> TurnView:

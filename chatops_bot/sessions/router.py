@@ -2,29 +2,29 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
-from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived
-from chatops_bot.domain.language import Phrase, language_of
+from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived, ModalSubmitted
+from chatops_bot.domain.language import Language, Phrase, language_of
 from chatops_bot.domain.people import Effect, Person, may_ask
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.view import Notice, View
 from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.approvals import Approvals
-from chatops_bot.sessions.commands import DecideByCode, parse_command
+from chatops_bot.sessions.commands import DecideByCode, StopWord, parse_command
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
-from chatops_bot.sessions.mailbox import Mailboxes
+from chatops_bot.sessions.forms import Forms, Taken
+from chatops_bot.sessions.log_ids import bound
+from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
+from chatops_bot.sessions.stopping import Stopping
 
 _log = logging.getLogger(__name__)
 
 MESSAGE_CHARS = 12_000
 """Longest question, about 4,000 tokens; a longer one is a log dump that belongs in a snippet, or a mistake."""
-
-DECISION_GRACE_SECONDS = 10.0
-"""What takes longer is settled by recovery at the next start."""
 
 _EMPTY = Phrase(
     "您好，我在。可以问我例如：“最近有哪些任务失败了？”、“暂停 nightly-report”、“整体健康状况如何？”。",
@@ -39,7 +39,10 @@ _TOO_LONG = Phrase(
     "The message has {length} characters, over the limit of {limit}, so it was not read; paste the lines that matter and ask again.",
 )
 _NOT_KNOWN = Phrase("此控件已失效，未执行任何操作。", "This control is no longer valid; nothing was done.")
-_STOP_GONE = Phrase("这一轮已经结束。", "This turn is over already.")
+_FULL = Phrase(
+    "此处已有 {limit} 条消息在排队，这一条没有处理；请等它们处理完再问。",
+    "{limit} messages wait here already, so this one was not taken; ask again when they are done.",
+)
 
 
 class Router:
@@ -49,91 +52,159 @@ class Router:
         store: Store,
         platform: Platform,
         approvals: Approvals,
+        forms: Forms,
         followups: Followups,
         conductor: Conductor,
     ) -> None:
         self._store = store
         self._platform = platform
         self._approvals = approvals
+        self._forms = forms
         self._followups = followups
         self._conductor = conductor
-        self._mailboxes = Mailboxes(conductor.conduct)
+        self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
+        self._stopping = Stopping(self._mailboxes, conductor, platform)
         self._deciding: set[asyncio.Task[None]] = set()
 
     async def handle(self, event: InboundEvent) -> None:
         """Take one event. Returns when it is decided; a turn that it starts runs on."""
-        match event:
-            case MessageReceived():
-                await self._message(event)
-            case ControlUsed():
-                await self._control(event)
+        with bound(session=event.session):
+            match event:
+                case MessageReceived():
+                    await self._message(event)
+                case ControlUsed():
+                    await self._control(event)
 
-    async def aclose(self) -> None:
-        """Bring turns to rest, and give decisions that are being carried out a while to come to their end."""
-        await self._mailboxes.aclose()
-        if self._deciding:
-            await asyncio.wait(self._deciding, timeout=DECISION_GRACE_SECONDS)
+    async def submit(self, event: ModalSubmitted) -> Mapping[str, str]:
+        """Take a dialog that was sent off; returns what is wrong with it by input, for the platform to show."""
+        taken = await self._forms.filled_in_dialog(event)
+        self._beside(self._begin_filled(taken))
+        return taken.problems or {}
+
+    def resume(self, turns: Sequence[TurnInput]) -> None:
+        """Start turns that the last process had accepted and never started."""
+        for turn in turns:
+            self._mailboxes.put(turn)
+
+    async def resume_forms(self) -> None:
+        """Bring the messages of forms up to date, and start the turns of those whose filling in was stored last of all."""
+        for taken in await self._forms.recover():
+            await self._begin_filled(taken)
+
+    async def drain(self, patience: float) -> None:
+        """Start no turn any more, and wait up to `patience` seconds for running turns and decisions to come to their end."""
+        deadline = asyncio.get_running_loop().time() + patience
+        await self._mailboxes.close(patience)
+        left = deadline - asyncio.get_running_loop().time()
+        if self._deciding and left > 0:
+            await asyncio.wait(self._deciding, timeout=left)
+
+    async def cut(self, patience: float) -> None:
+        """End what still runs within about `patience` seconds: turns say that they were interrupted, what waits says so too.
+
+        A decision that is cut off here is settled by recovery at the next start.
+        """
+        waiting = [
+            asyncio.create_task(self._conductor.hand_over(turn)) for turn in self._mailboxes.left_waiting()
+        ]
+        deadline = asyncio.get_running_loop().time() + patience
+        await self._mailboxes.cut(patience)
+        if waiting:
+            await asyncio.wait(waiting, timeout=max(0.0, deadline - asyncio.get_running_loop().time()))
+        for task in (*waiting, *self._deciding):
+            task.cancel()
+        await asyncio.gather(*waiting, *self._deciding, return_exceptions=True)
 
     def _beside(self, decision: Coroutine[Any, Any, None]) -> None:
-        """Carry out a typed decision without holding up the messages behind it."""
-        task = asyncio.create_task(decision, name="typed decision")
+        """Carry out a decision without holding up whoever waits for this event."""
+        task = asyncio.create_task(decision, name="decision")
         self._deciding.add(task)
         task.add_done_callback(self._decided)
 
     def _decided(self, task: asyncio.Task[None]) -> None:
         self._deciding.discard(task)
         if not task.cancelled() and (failure := task.exception()) is not None:
-            _log.error("a typed decision was not carried out to its end", exc_info=failure)
+            _log.error("a decision was not carried out to its end", exc_info=failure)
 
     async def _message(self, event: MessageReceived) -> None:
         ours = event.mentions_bot or event.is_direct or await self._store.transcripts.known(event.session)
-        if not ours or not await self._store.inbox.claim(event.dedupe_key):
-            return
-        if await self._refused(event.author, event.session, event.text):
-            return
-        command = parse_command(event.text)
-        if isinstance(command, DecideByCode):
-            language = language_of(event.text)
-            self._beside(
-                self._approvals.decide_by_code(
-                    event.session, command.code, event.author, command.verdict, language
-                )
-            )
+        if not ours:
             return
         text = event.text.strip()
-        problem = _problem(text, event)
-        if problem is not None:
-            view = whisper_view(problem, language_of(text)) if text else _in_both(problem)
-            await self._platform.post(Place(event.session.channel, event.session.thread), view)
+        command, problem = parse_command(text), _problem(text, event)
+        is_question = command is None and problem is None and may_ask(event.author, Effect.READ) is None
+        if is_question and not self._mailboxes.is_full(event.session):
+            # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
+            await self._start(event.session, event.author, text, event.message_id, event.dedupe_key)
+        elif await self._store.inbox.claim(event.dedupe_key):
+            await self._answer_at_once(event, command, problem)
+
+    async def _start(
+        self, session: SessionKey, author: Person, text: str, message_id: str = "", claim: str = ""
+    ) -> None:
+        turn = await self._conductor.accept(session, author, text, message_id=message_id, claim=claim)
+        if turn is not None:
+            self._mailboxes.put(turn)
+
+    async def _answer_at_once(
+        self, event: MessageReceived, command: DecideByCode | StopWord | None, problem: Phrase | None
+    ) -> None:
+        """What is no question: a command, a message that cannot be one, or one question too many."""
+        session, author, language = event.session, event.author, language_of(event.text)
+        if await self._refused(author, session, event.text):
             return
-        self._mailboxes.put(await self._conductor.accept(event.session, event.author, text))
+        match command:
+            case DecideByCode(verdict, code):
+                self._beside(self._approvals.decide_by_code(session, code, author, verdict, language))
+            case StopWord():
+                await self._stopping.by_word(session, author, language)
+            case None if problem is not None:
+                view = whisper_view(problem, language) if event.text.strip() else _in_both(problem)
+                await self._platform.post(Place(session.channel, session.thread), view)
+            case None:
+                await self._tell_full(session, author, language)
+
+    async def _tell_full(self, session: SessionKey, person: Person, language: Language) -> None:
+        view = whisper_view(_FULL.filled(limit=WAITING_LIMIT), language)
+        await self._platform.whisper(Place(session.channel, session.thread), person.id, view)
 
     async def _control(self, event: ControlUsed) -> None:
         match event.control:
             case "approve" | "reject" as verdict:
                 await self._approvals.decide(event.session, event.value, event.person, verdict)
+            case "form_submit":
+                await self._begin_filled(await self._forms.filled(event))
+            case "form_open":
+                await self._forms.open_dialog(event)
+            case "form_cancel":
+                await self._forms.cancel(event)
             case "followup":
                 await self._followup(event)
             case "stop":
-                await self._stop(event)
+                if not await self._refused(event.person, event.session, ""):
+                    await self._stopping.by_button(event.session, event.value, event.person)
             case _:
                 _log.warning("control %r is not known", event.control)
                 place = Place(event.session.channel, event.session.thread)
                 await self._platform.whisper(place, event.person.id, whisper_view(_NOT_KNOWN, "en"))
 
+    async def _begin_filled(self, taken: Taken) -> None:
+        """Begin the turn of a filled form, if it was one, and show what became of the form."""
+        turn = taken.turn
+        if turn and turn.filled and await self._conductor.accept_filled(turn, turn.filled):
+            self._mailboxes.put(turn)
+        if taken.form is not None:
+            await self._forms.show_quietly(taken.form)
+
     async def _followup(self, event: ControlUsed) -> None:
         if await self._refused(event.person, event.session, ""):
             return
+        if self._mailboxes.is_full(event.session):
+            await self._tell_full(event.session, event.person, "en")
+            return
         question = await self._followups.taken(event.value, event.person, event.session)
         if question is not None:
-            self._mailboxes.put(await self._conductor.accept(event.session, event.person, question))
-
-    async def _stop(self, event: ControlUsed) -> None:
-        if await self._refused(event.person, event.session, ""):
-            return
-        if not self._conductor.stop(event.value):
-            place = Place(event.session.channel, event.session.thread)
-            await self._platform.whisper(place, event.person.id, whisper_view(_STOP_GONE, "en"))
+            await self._start(event.session, event.person, question)
 
     async def _refused(self, person: Person, session: SessionKey, text: str) -> bool:
         """Whether the person may not use the bot at all; they alone are told."""

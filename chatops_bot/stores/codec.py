@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
+from chatops_bot.domain.form import Form
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.transcript import Entry
 
@@ -18,6 +19,7 @@ def _without_bare_reasoning(entry: Any) -> Any:
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(
     Annotated[Entry, Field(discriminator="kind"), BeforeValidator(_without_bare_reasoning)]
 )
+_FORM: TypeAdapter[Form] = TypeAdapter(Form)
 _PROPOSAL: TypeAdapter[Proposal] = TypeAdapter(Proposal)
 
 
@@ -37,3 +39,12 @@ def proposal_text(proposal: Proposal) -> str:
 def proposal_from(text: str) -> Proposal:
     """The proposal that `proposal_text` wrote. Raises pydantic's ValidationError for anything else."""
     return _PROPOSAL.validate_json(text)
+
+
+def form_text(form: Form) -> str:
+    return _FORM.dump_json(form).decode()
+
+
+def form_from(text: str) -> Form:
+    """The form that `form_text` wrote. Raises pydantic's ValidationError for anything else."""
+    return _FORM.validate_json(text)

@@ -1,8 +1,10 @@
 """The store of a single bot process, in one SQLite file. Each class is one role of `ports.Store`."""
 
+import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import entry_from, entry_text, proposal_from, proposal_text
 from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
+from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
 
 MIGRATIONS = (
     """
@@ -41,6 +44,8 @@ MIGRATIONS = (
     CREATE TRIGGER audit_is_append_only_u BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
     CREATE TRIGGER audit_is_append_only_d BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
     """,
+    "ALTER TABLE turns ADD COLUMN input TEXT NOT NULL DEFAULT '';",
+    FORMS_TABLE,
 )
 """Scripts that bring a file forward, in order. One that has been released is never changed."""
 
@@ -53,9 +58,10 @@ class SqliteStore:
     def __init__(self, file: SqliteFile, clock: Clock) -> None:
         self._file = file
         self.transcripts = SqliteTranscripts(file)
-        self.turns = SqliteTurns(file)
+        self.turns = SqliteTurns(file, clock)
         self.inbox = SqliteInbox(file, clock)
         self.proposals = SqliteProposals(file)
+        self.forms = SqliteForms(file)
         self.audit = SqliteAudit(file)
         self.controls = SqliteControls(file)
 
@@ -70,6 +76,11 @@ class SqliteStore:
             )
         )
         return cls(file, clock)
+
+    async def check(self) -> None:
+        """Commit a write that changes nothing. Raises StoreError when the file takes no writes."""
+        version = len(MIGRATIONS)
+        await self._file.write(lambda db: db.execute(f"PRAGMA user_version = {version}"))
 
     async def aclose(self) -> None:
         await self._file.aclose()
@@ -106,18 +117,25 @@ class SqliteTranscripts:
 
 
 class SqliteTurns:
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: SqliteFile, clock: Clock) -> None:
         self._file = file
+        self._clock = clock
 
-    async def begin(self, turn: RunningTurn) -> None:
+    async def begin(self, turn: RunningTurn, claim: str = "") -> bool:
         channel, message = _ref_columns(turn.message)
-        row = (turn.id, str(turn.session), turn.language, channel, message, turn.snapshot)
-        await self._file.write(
-            lambda db: db.execute(
-                "INSERT INTO turns (id, session, language, channel, message, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
+        row = (turn.id, str(turn.session), turn.language, channel, message, turn.snapshot, turn.input)
+        at = self._clock.now()
+
+        def work(db: sqlite3.Connection) -> bool:
+            if claim and not _claimed(db, claim, at):
+                return False
+            db.execute(
+                "INSERT INTO turns (id, session, language, channel, message, snapshot, input) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
-        )
+            return True
+
+        return await self._file.write(work)
 
     async def checkpoint(self, turn_id: str, message: MessageRef | None, snapshot: str) -> None:
         row = (*_ref_columns(message), snapshot, turn_id)
@@ -128,19 +146,20 @@ class SqliteTurns:
     async def end(self, turn_id: str, outcome: TurnOutcome) -> None:
         await self._file.write(
             lambda db: db.execute(
-                "UPDATE turns SET outcome = ?, snapshot = '' WHERE id = ?", (outcome.value, turn_id)
+                "UPDATE turns SET outcome = ?, snapshot = '', input = '' WHERE id = ?",
+                (outcome.value, turn_id),
             )
         )
 
     async def running(self) -> list[RunningTurn]:
         rows = await self._file.read(
             lambda db: db.execute(
-                "SELECT id, session, channel, message, language, snapshot FROM turns WHERE outcome IS NULL ORDER BY rowid"
+                "SELECT id, session, channel, message, language, snapshot, input FROM turns WHERE outcome IS NULL ORDER BY rowid"
             ).fetchall()
         )
         return [
-            RunningTurn(turn, SessionKey.parse(session), _ref(channel, message), language, snapshot)
-            for turn, session, channel, message, language, snapshot in rows
+            RunningTurn(turn, SessionKey.parse(session), _ref(channel, message), language, snapshot, asked)
+            for turn, session, channel, message, language, snapshot, asked in rows
         ]
 
 
@@ -150,10 +169,8 @@ class SqliteInbox:
         self._clock = clock
 
     async def claim(self, key: str) -> bool:
-        row = (key, self._clock.now().isoformat())
-        return await self._file.write(
-            lambda db: db.execute("INSERT OR IGNORE INTO claims (key, at) VALUES (?, ?)", row).rowcount == 1
-        )
+        at = self._clock.now()
+        return await self._file.write(lambda db: _claimed(db, key, at))
 
 
 class SqliteProposals:
@@ -175,6 +192,9 @@ class SqliteProposals:
     async def by_code(self, session: SessionKey, code: str) -> Proposal | None:
         found = await self._select("WHERE session = ? AND code = ?", str(session), code)
         return found[-1] if found else None
+
+    async def with_code(self, code: str) -> list[Proposal]:
+        return await self._select("WHERE code = ?", code)
 
     async def move(
         self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
@@ -233,6 +253,7 @@ class SqliteProposals:
 
 
 _AUDIT_COLUMNS = tuple(field.name for field in fields(AuditRecord))
+_AUDIT_VALUES = attrgetter(*_AUDIT_COLUMNS)
 
 
 class SqliteAudit:
@@ -240,11 +261,11 @@ class SqliteAudit:
         self._file = file
 
     async def record(self, record: AuditRecord) -> None:
-        values = asdict(record) | {"at": record.at.isoformat()}
+        at, *rest = _AUDIT_VALUES(record)
         await self._file.write(
             lambda db: db.execute(
                 f"INSERT INTO audit ({', '.join(_AUDIT_COLUMNS)}) VALUES ({', '.join('?' for _ in _AUDIT_COLUMNS)})",  # noqa: S608  # our own column names
-                [values[column] for column in _AUDIT_COLUMNS],
+                [at.isoformat(), *rest],
             )
         )
 
@@ -275,6 +296,11 @@ class SqliteControls:
             lambda db: db.execute("SELECT payload FROM controls WHERE token = ?", (token,)).fetchone()
         )
         return None if row is None else str(row[0])
+
+
+def _claimed(db: sqlite3.Connection, key: str, at: datetime) -> bool:
+    row = (key, at.isoformat())
+    return db.execute("INSERT OR IGNORE INTO claims (key, at) VALUES (?, ?)", row).rowcount == 1
 
 
 def _ref(channel: str | None, message: str | None) -> MessageRef | None:

@@ -8,6 +8,7 @@ from chatops_bot.domain.people import Effect
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.ports import Audit, Clock, ReadTool, ToolContext
+from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.audited import audited
 from chatops_bot.tools.authorisation import authorised
 from chatops_bot.tools.border import answered, redacted
@@ -20,18 +21,19 @@ from chatops_bot.tools.validation import found_in, validated
 
 
 class Dispatcher:
-    """Runs one call of the model: a read runs, a write becomes a proposal, anything wrong becomes a result that says so."""
+    """Runs one call of the model: a read runs, a write becomes a proposal, one that lacks facts a form, anything wrong a result that says so."""
 
     def __init__(
-        self, registry: Registry, *, audit: Audit, proposer: Proposer, redactor: Redactor, clock: Clock
-    ) -> None:
+        self, registry: Registry, *, audit: Audit, proposer: Proposer, asker: Asker, redactor: Redactor, clock: Clock
+    ) -> None:  # fmt: skip
         self.registry = registry
         handler: Handler = run_read
         handler = proposer.proposed(handler)
         handler = timed(handler)
         handler = deduplicated(handler)
-        handler = authorised(handler)
         handler = validated(handler)
+        handler = asker.asked(handler)
+        handler = authorised(handler)  # outside: who may not ask for a change is refused, not asked for more
         handler = found_in(registry, handler)
         handler = answered(self.effect_of, handler)
         handler = redacted(redactor, handler)

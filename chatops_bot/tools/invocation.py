@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from chatops_bot.domain.form import Form
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.tool import ToolCall, ToolResult
@@ -12,9 +13,10 @@ from chatops_bot.ports import Tool, ToolContext
 
 @dataclass(slots=True)
 class TurnMemory:
-    """What one turn remembers of its writes: canonical call → what it came to the first time."""
+    """What one turn remembers of its writes and of its forms: canonical call → what it came to the first time."""
 
     writes: dict[str, "Dispatched"] = field(default_factory=dict)
+    forms: dict[str, "Dispatched"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,12 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Dispatched:
-    """A call on its way out. `decision` is the audit's word for it; `proposal` is set when the call became one."""
+    """A call on its way out. `decision` is the audit's word for it; `proposal` or `form` is set when the call became one."""
 
     result: ToolResult
     decision: str
     proposal: Proposal | None = None
+    form: Form | None = None
 
 
 Handler = Callable[[Invocation], Awaitable[Dispatched]]

@@ -20,6 +20,10 @@ class Registry:
             if tool.spec.name in self._tools:
                 raise ValueError(f"two tools are named {tool.spec.name}")
             self._tools[tool.spec.name] = tool
+        self._definitions = tuple(
+            ToolDefinition(tool.spec.name, tool.spec.description, schema_of(tool.spec.arguments))
+            for tool in self
+        )
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
@@ -41,10 +45,7 @@ class Registry:
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools as the model sees them, in the registry's order."""
-        return tuple(
-            ToolDefinition(tool.spec.name, tool.spec.description, schema_of(tool.spec.arguments))
-            for tool in self
-        )
+        return self._definitions
 
 
 def schema_of(arguments: type[BaseModel]) -> dict[str, object]:

@@ -18,6 +18,7 @@ from chatops_bot.domain.turn_event import Noted, TextStreamed, TurnEvent
 from chatops_bot.llm.scripted import ScriptedModel, Step
 from chatops_bot.ports import ToolContext
 from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
@@ -83,8 +84,14 @@ async def stage(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
     store = await SqliteStore.open(tmp_path / "bot.db", clock)
     look, switch, redactor = Look(), Switch(), Redactor()
     proposer = Proposer(store.proposals, clock, ids, timedelta(hours=1))
+    asker = Asker(store.forms, clock, ids, timedelta(hours=1))
     dispatcher = Dispatcher(
-        Registry([look, switch]), audit=store.audit, proposer=proposer, redactor=redactor, clock=clock
+        Registry([look, switch]),
+        audit=store.audit,
+        proposer=proposer,
+        asker=asker,
+        redactor=redactor,
+        clock=clock,
     )
     yield Stage(store, look, switch, dispatcher, clock, ids)
     await store.aclose()

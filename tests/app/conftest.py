@@ -131,10 +131,12 @@ class DemoProcess:
     def incidents(self) -> str:
         return str(self.ready["channels"]["incidents"])
 
-    def says(self, person: str, text: str) -> str:
+    def says(self, person: str, text: str, thread: str | None = None) -> str:
         """Mention the bot in #incidents as a person; the message's ts."""
         mention = f"<@{self.ready['bot_user_id']}>"
-        posted = self.client(person).chat_postMessage(channel=self.incidents, text=f"{mention} {text}")
+        posted = self.client(person).chat_postMessage(
+            channel=self.incidents, text=f"{mention} {text}", thread_ts=thread
+        )
         return str(posted["ts"])
 
     def history(self) -> list[Json]:

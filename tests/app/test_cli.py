@@ -38,7 +38,7 @@ def config_file(folder: Path, **sections: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", [(), ("demo",), ("run",), ("audit",)])
+@pytest.mark.parametrize("command", [(), ("demo",), ("run",), ("audit",), ("doctor",)])
 def test_help_comes_at_once(command: tuple[str, ...]):
     began = time.monotonic()
     helped = run_cli(*command, "--help")
@@ -50,7 +50,16 @@ def test_help_comes_at_once(command: tuple[str, ...]):
 def test_help_imports_nothing_of_the_bot_itself():
     script = "import sys, chatops_bot.app.cli; print(*sys.modules)"
     loaded = set(subprocess.check_output([sys.executable, "-c", script], text=True, cwd=REPOSITORY).split())
-    heavy = {"aiohttp", "httpx", "slack_sdk", "slack_bolt", "pydantic", "chatops_bot.app.bootstrap"}
+    heavy = {
+        "aiohttp",
+        "asyncio",
+        "httpx",
+        "logging",
+        "slack_sdk",
+        "slack_bolt",
+        "pydantic",
+        "chatops_bot.app.bootstrap",
+    }
     assert loaded & heavy == set()
 
 

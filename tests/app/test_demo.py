@@ -6,10 +6,14 @@ import signal
 import socket
 import stat
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
+import yaml
 
+from chatops_bot.app.demo import DRAIN_SECONDS
+from chatops_bot.app.process import ONE_WISH_SECONDS
 from tests.app.conftest import (
     ANY_PORTS,
     DEADLINE,
@@ -22,7 +26,7 @@ from tests.app.conftest import (
     wait_until,
 )
 from tests.llm.model_server import DONE, Answer, ModelServer, chunk, text
-from tests.scenarios.conftest import action_ids, everything
+from tests.scenarios.conftest import action_ids, everything, visible
 
 pytestmark = pytest.mark.processes
 
@@ -38,6 +42,16 @@ def told(what: str, seconds: float) -> None:
 
 def alive(pid: int) -> bool:
     return pid in group_members(os.getpgid(pid)) if Path(f"/proc/{pid}").exists() else False
+
+
+def is_ready(demo: DemoProcess) -> bool:
+    """What the bot tells its load balancer; the first thing that it takes back when it ends."""
+    port = yaml.safe_load((demo.data / "bot" / "chatops-bot.yaml").read_text())["web"]["port"]
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10):
+            return True
+    except OSError:  # refused, or an answer such as 503
+        return False
 
 
 def child_of(demo: DemoProcess, module: str) -> int | None:
@@ -144,6 +158,59 @@ async def test_a_turn_that_the_end_cuts_off_says_so_after_the_next_start_at_the_
     (answer,) = await asyncio.to_thread(second.settled, ts)
     assert "the answer is incomplete" in everything(answer)
     assert (await asyncio.to_thread(second.end))[:2] == (0, b"")
+
+
+async def test_a_turn_under_way_is_answered_to_its_end_before_the_demo_ends(start_demo: StartDemo):
+    goes_on = asyncio.Event()
+    said = Answer([text("I have found "), goes_on, text("the cause."), chunk(finish="stop"), DONE])
+    async with ModelServer(said) as server:
+        env = plain_env(OPENAI_BASE_URL=server.base_url, OPENAI_MODEL="night-owl")
+        first = start_demo(env=env)
+        await asyncio.to_thread(first.wait_ready)
+        ts = await asyncio.to_thread(first.says, "oscar", "What failed?")
+        await asyncio.wait_for(server.asked.wait(), DEADLINE)
+        ending = asyncio.create_task(asyncio.to_thread(first.end))
+        await asyncio.to_thread(
+            wait_until, lambda: None if is_ready(first) else True, "the beginning of the end"
+        )
+        goes_on.set()
+        code, rest, seconds = await ending
+        told("end that waits for a model's answer", seconds)
+        assert (code, rest) == (0, b"")
+    second = start_demo()
+    await asyncio.to_thread(second.wait_ready)
+    (answer,) = await asyncio.to_thread(second.settled, ts)
+    assert visible(answer) == "I have found the cause."
+    assert "incomplete" not in everything(answer)
+
+
+async def test_a_second_signal_cuts_at_once_and_what_waited_is_answered_at_the_next_start(
+    start_demo: StartDemo,
+):
+    async with ModelServer(Answer([text("I have found "), asyncio.Event()])) as server:
+        env = plain_env(OPENAI_BASE_URL=server.base_url, OPENAI_MODEL="night-owl")
+        first = start_demo(env=env)
+        await asyncio.to_thread(first.wait_ready)
+        ts = await asyncio.to_thread(first.says, "oscar", "What failed?")
+        await asyncio.wait_for(server.asked.wait(), DEADLINE)
+        await asyncio.to_thread(first.says, "ana", "Which tasks are there?", ts)
+        await asyncio.to_thread(
+            wait_until,
+            lambda: True if "Waiting" in everything(first.replies(ts)[-1]) else None,
+            "a waiting message",
+        )
+        began = time.monotonic()
+        first.process.send_signal(signal.SIGTERM)
+        await asyncio.sleep(ONE_WISH_SECONDS + 0.2)  # what comes sooner counts as the same wish
+        code, rest, _ = await asyncio.to_thread(first.end)
+        told("end after a second signal", time.monotonic() - began)
+        assert time.monotonic() - began < DRAIN_SECONDS
+        assert (code, rest) == (0, b"")
+    second = start_demo()
+    await asyncio.to_thread(second.wait_ready)
+    cut, _, answered = await asyncio.to_thread(second.settled, ts, 3)
+    assert "the answer is incomplete" in everything(cut)
+    assert "nightly-report" in visible(answered)
 
 
 def test_ctrl_c_in_a_terminal_reaches_the_whole_group_and_ends_it(start_demo: StartDemo):

@@ -46,7 +46,7 @@ async def test_health_and_readiness(world: World):
         async with world.session.get(f"{bot.web_url}/healthz") as response:
             assert (response.status, await response.json()) == (200, {"status": "ok"})
         async with world.session.get(f"{bot.web_url}/readyz") as response:
-            assert (response.status, await response.json()) == (200, {"ready": True})
+            assert (response.status, await response.json()) == (200, {"ready": True, "red": {}})
 
 
 async def test_an_alert_is_posted_once_however_often_it_is_delivered(world: World):
@@ -111,7 +111,7 @@ async def test_other_paths_and_methods_are_refused(world: World):
     async with world.bot() as bot:
         async with world.session.get(f"{bot.web_url}/hooks/scheduler") as response:
             assert response.status == 405
-        async with world.session.get(f"{bot.web_url}/metrics") as response:
+        async with world.session.get(f"{bot.web_url}/config") as response:
             assert response.status == 404
 
 
@@ -132,7 +132,9 @@ async def test_while_slack_is_down_an_alert_is_refused_and_the_next_delivery_pos
         async with world.session.get(f"{bot.web_url}/healthz") as response:
             assert response.status == 200
         async with world.session.get(f"{bot.web_url}/readyz") as response:
-            assert (response.status, await response.json()) == (503, {"ready": False})
+            readiness = await response.json()
+            assert (response.status, readiness["ready"]) == (503, False)
+            assert readiness["red"] == {"chat": "The socket to Slack is down and is being opened again."}
         again = await stack.enter_async_context(Workspace.start(tmp_path / "other", port=port))
 
         async def taken() -> bool | None:
@@ -140,3 +142,9 @@ async def test_while_slack_is_down_an_alert_is_refused_and_the_next_delivery_pos
 
         await until(taken, "the alert to be taken")
         assert len(await alerts_of(replace(world, workspace=again))) == 1
+
+        async def hears() -> bool | None:
+            async with world.session.get(f"{bot.web_url}/readyz") as response:
+                return True if response.status == 200 else None
+
+        await until(hears, "the bot to be ready again")

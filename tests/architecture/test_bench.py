@@ -2,12 +2,18 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
+from bench import conversation
 from bench.answers import DELTAS, call_stream, stream, texts
+from bench.looping import at_once, contenders, conversed
+from bench.model_server import refusal
 from bench.parsing import bare_json, bare_msgspec, ours
 from bench.showing import folded, joined
 from chatops_bot.domain.model import TextDelta, ToolCallDelta
 from tests.tracked import ROOT
+
+LOOP_RATIO = 3.0
 
 
 def test_the_contenders_read_the_same_answer():
@@ -21,6 +27,60 @@ def test_the_contenders_read_the_same_answer():
 
 def test_paging_while_it_streams_changes_nothing():
     assert folded(per_edit=50, redactor=None).pages() == folded(per_edit=None, redactor=None).pages()
+
+
+async def test_the_loops_hand_over_the_same_text_and_the_server_checks_their_results():
+    async with contenders() as named:
+        for contender in named.values():
+            text, _ = await conversed(contender, "at-once")
+            assert text == conversation.whole_text()
+    results = [{"role": "tool", "content": "checkout-0 5 0.02"}, {"role": "tool", "content": "41"}]
+    assert not refusal(results, 1)
+    assert refusal(results[1:], 1) == "checkout-0 5 0.02"
+
+
+async def test_all_that_the_loop_checks_and_keeps_costs_little_more_than_reading():
+    """The goal is 1.5 x a comparable reader on a quiet machine; the gate leaves room for a busy one."""
+    async with contenders() as named:
+        (bare, ours), _ = await at_once(named, rounds=8)
+    assert ours.seconds / bare.seconds < LOOP_RATIO
+
+
+def test_a_harness_can_load_the_runner_by_its_path(tmp_path: Path):
+    """It brings modules `tools` and `script` of its own, so none of ours may have these names."""
+    (tmp_path / "tools.py").write_text(_TOOLS)
+    (tmp_path / "script.py").write_text("")
+    ran = subprocess.run(
+        [sys.executable, "-c", _HARNESS, str(tmp_path), str(ROOT / "bench" / "runner.py")],
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert ran.stdout == conversation.whole_text(), ran.stderr
+    assert not {path.stem for path in (ROOT / "bench").glob("*.py")} & {"tools", "script"}
+
+
+_TOOLS = f"""
+import sys
+sys.path.append({str(ROOT)!r})
+from bench.conversation import FUNCTIONS, SCHEMAS, SYSTEM
+"""
+_HARNESS = """
+import asyncio, importlib.util, sys
+sys.path.insert(0, sys.argv[1])
+spec = importlib.util.spec_from_file_location("runner", sys.argv[2])
+runner = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(runner)
+exec(runner.IMPORTS)
+
+async def main():
+    from bench.looping import model_server
+    async def on_delta(text): print(text, end="")
+    async with model_server() as base_url:
+        await runner.start(base_url)
+        await runner.converse("Why does checkout fail?", "at-once", on_delta)
+        await runner.stop()
+
+asyncio.run(main())
+"""
 
 
 def test_it_prints_a_table_of_ratios():

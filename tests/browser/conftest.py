@@ -78,7 +78,9 @@ async def chromium() -> AsyncIterator[Browser]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
-    async with Workspace.start(tmp_path, settings=Settings(ack_seconds=ACK_SECONDS)) as running:
+    async with Workspace.start(
+        tmp_path, settings=Settings(ack_seconds=ACK_SECONDS, rate_limits="off")
+    ) as running:
         yield running
 
 
@@ -113,7 +115,7 @@ class Pages:
         page.on("console", self._logged)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         await page.goto(f"{self._url}/?person={person}{hash_}")
-        await page.wait_for_selector(".me")
+        await page.wait_for_selector(".me", state="attached")
         await page.wait_for_selector("html[data-live=on]", state="attached")
         return page
 

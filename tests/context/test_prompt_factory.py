@@ -38,7 +38,7 @@ def test_the_five_sections_stand_once_each_in_order(language: Language):
 def test_time_person_channel_and_intent_never_touch_the_prefix():
     first = build_agent_system_prompt(AGENTS["en"], TOOLS, CONTEXT, "what failed?")
     other = replace(
-        CONTEXT, asker_name="Ana", asker_role="admin", channel="C2", session_id="s", now=datetime.now(UTC)
+        CONTEXT, people="Ana", asker_role="admin", channel="C2", session_id="s", now=datetime.now(UTC)
     )
     second = build_agent_system_prompt(AGENTS["en"], TOOLS, other, "pause it")
     assert first.prefix == second.prefix
@@ -63,7 +63,7 @@ def test_the_context_tells_time_with_weekday_and_zone():
 @pytest.mark.case("sched-V16")
 @given(st.text())
 def test_no_channel_or_session_adds_a_line_or_a_bracket(name: str):
-    hostile = replace(CONTEXT, channel=name, session_id=name, asker_name="")
+    hostile = replace(CONTEXT, channel=name, session_id=name, people="")
     prompt = build_agent_system_prompt(AGENTS["en"], TOOLS, hostile, "x")
     assert prompt.suffix.count("\n") == 5
     assert "[" not in inline(name)

@@ -9,15 +9,22 @@ from pathlib import Path
 import pytest
 
 from chatops_bot.app.clock import ManualClock
+from chatops_bot.domain import form as forms
 from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.errors import StoreError
+from chatops_bot.domain.form import Choice, Form, FormField, FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Reasoning, Usage
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.tool import Change, Plan, ToolCall
 from chatops_bot.domain.transcript import (
+    EarlierRead,
     Entry,
+    FormClosed,
+    FormFilled,
     ModelSaid,
     ProposalDecided,
     ToolReturned,
@@ -67,7 +74,32 @@ def a_proposal(number: int = 1) -> Proposal:
     )
 
 
+def a_form(number: int = 1) -> Form:
+    return Form(
+        id=f"form_{number}",
+        session=SESSION,
+        turn_id="turn_1",
+        call_id="call_1",
+        tool="create_task",
+        effect=Effect.WRITE,
+        title=Phrase("创建任务", "Create a task"),
+        requester_id="U1",
+        requester_name="奥斯卡",
+        language="zh",
+        known={"cron_expr": "0 2 * * *"},
+        fields=(
+            FormField("name", Phrase("名称", "Name"), "text", True, text="夜间 \u202e", problem=Phrase("错", "wrong")),
+            FormField("type", Phrase("类型", "Type"), "single", True, choices=(Choice("shell", Phrase("脚本", "script")),
+                      Choice(3, Phrase("三", "three"), Phrase("细节", "detail"))), chosen=(1,)),
+        ),
+        created_at=AT,
+        expires_at=AT + timedelta(hours=1),
+    )  # fmt: skip
+
+
 ENTRIES: list[Entry] = [
+    EarlierRead("turn_1", AT, (EarlierMessage("Alertmanager", AT, "disk full"),), 3),
+    EarlierRead("turn_1", AT, (), problem="missing_scope"),
     UserSaid("turn_1", AT, "U1", "奥斯卡", "operator", "暂停 nightly-report"),
     ModelSaid(
         "turn_1",
@@ -80,6 +112,10 @@ ENTRIES: list[Entry] = [
     ),
     ToolReturned("turn_1", AT, "c1", "pause_task", "waits", '{"proposal":"K7QFAB"}'),
     ProposalDecided("turn_1", AT, "prop_1", "K7QFAB", "pause_task", "task x", "applied", "Ana", "done"),
+    FormFilled(
+        "turn_2", AT, "form_1", "create_task", {"name": "归档", "n": 1}, "zh", "U1", "奥斯卡", "operator"
+    ),
+    FormClosed("turn_1", AT, "form_2", "create_task", "cancelled", "奥斯卡"),
     TurnRested("turn_1", AT, TurnOutcome.WAITING, "body"),
 ]
 
@@ -96,6 +132,20 @@ async def test_entries_come_back_as_they_were_in_order(store: Store):
 async def test_a_key_is_claimed_once_by_fifty_at_once(store: Store):
     won = await asyncio.gather(*(store.inbox.claim("slack:T1:C1:1.1") for _ in range(50)))
     assert won.count(True) == 1
+
+
+async def test_a_turn_and_its_claim_are_stored_together_or_not_at_all(store: Store):
+    turns = [RunningTurn(f"turn_{number}", SESSION, None, "en", "", '{"text":"q"}') for number in range(10)]
+    won = await asyncio.gather(*(store.turns.begin(turn, "slack:T1:C1:1.1") for turn in turns))
+    assert won.count(True) == 1
+    assert await store.turns.running() == [turns[won.index(True)]]
+    assert not await store.inbox.claim("slack:T1:C1:1.1")
+    assert await store.inbox.claim("slack:T1:C1:2.2")
+    assert not await store.turns.begin(turns[0], "slack:T1:C1:2.2")
+    await store.turns.begin(RunningTurn("turn_x", SESSION, None, "en", ""), "slack:T1:C1:3.3")
+    with pytest.raises(StoreError):
+        await store.turns.begin(RunningTurn("turn_x", SESSION, None, "en", ""), "slack:T1:C1:4.4")
+    assert await store.inbox.claim("slack:T1:C1:4.4")
 
 
 async def test_turns_that_never_rested_are_found(store: Store):
@@ -127,6 +177,10 @@ async def test_a_proposal_comes_back_as_it_was(store: Store):
     assert await store.proposals.get("prop_1") == a_proposal()
     assert await store.proposals.by_code(SESSION, "CODE01") == a_proposal()
     assert await store.proposals.by_code(replace(SESSION, thread="other"), "CODE01") is None
+    elsewhere = replace(a_proposal(2), session=replace(SESSION, thread="other"), code="CODE01")
+    await store.proposals.add(elsewhere)
+    assert await store.proposals.with_code("CODE01") == [a_proposal(), elsewhere]
+    assert await store.proposals.with_code("CODE09") == []
     assert await store.proposals.get("prop_9") is None
 
 
@@ -221,3 +275,71 @@ async def test_audit_rows_are_read_in_order(store: Store, tmp_path: Path):
     for row in rows:
         await store.audit.record(row)
     assert list(read_audit(tmp_path / "bot.db")) == list(enumerate(rows, 1))
+
+
+async def test_a_form_comes_back_as_it_was(store: Store):
+    await store.forms.add(a_form())
+    await store.forms.add(a_form(2))
+    assert await store.forms.get("form_1") == a_form()
+    assert await store.forms.get("form_9") is None
+    assert await store.forms.open() == [a_form(), a_form(2)]
+
+
+@pytest.mark.parametrize("state", FormState)
+@pytest.mark.parametrize("to", FormState)
+async def test_a_form_moves_only_along_the_table(store: Store, state: FormState, to: FormState):
+    form = replace(a_form(), state=state)
+    await store.forms.add(form)
+    if to not in forms.EDGES[state]:
+        with pytest.raises(ValueError, match="does not go from"):
+            await store.forms.move(form, to, AT)
+        return
+    moved = await store.forms.move(form, to, AT, arguments={"name": "x"})
+    assert moved == replace(form, state=to, revision=1, arguments={"name": "x"})
+    assert await store.forms.get("form_1") == moved
+    assert await store.forms.move(form, to, AT) is None, "the same move again is lost"
+
+
+@pytest.mark.parametrize("to", FormState)
+@pytest.mark.parametrize(("late", "in_time"), [(-0.001, True), (0, False), (0.001, False)])
+async def test_a_form_is_answered_in_time_or_not_at_all(
+    store: Store, to: FormState, late: float, in_time: bool
+):
+    form = a_form()
+    await store.forms.add(form)
+    moved = await store.forms.move(form, to, form.expires_at + timedelta(seconds=late))
+    assert (moved is not None) is (in_time or to not in forms.GUARDED_BY_EXPIRY)
+
+
+async def test_of_many_who_answer_a_form_at_once_one_wins(store: Store):
+    form = a_form()
+    await store.forms.add(form)
+    ways = [FormState.SUBMITTED, FormState.CANCELLED, FormState.OPEN] * 15
+    moved = await asyncio.gather(*(store.forms.move(form, to, AT) for to in ways))
+    assert len([each for each in moved if each is not None]) == 1
+
+
+async def test_a_forms_message_is_stale_until_it_shows_the_newest_revision(store: Store):
+    form = a_form()
+    await store.forms.add(form)
+    assert await store.forms.with_stale_card() == [form]
+    await store.forms.shown("form_1", CARD, 0)
+    assert await store.forms.with_stale_card() == []
+    moved = await store.forms.move(replace(form, card=CARD, shown_revision=0), FormState.CANCELLED, AT)
+    assert moved is not None
+    assert [(each.id, each.card) for each in await store.forms.with_stale_card()] == [("form_1", CARD)]
+    await store.forms.shown("form_1", CARD, 1)
+    await store.forms.shown("form_1", MessageRef("C1", "older"), 0)
+    assert await store.forms.with_stale_card() == []
+    assert await store.forms.open() == []
+
+
+async def test_a_submitted_form_is_unanswered_until_its_turn_began(store: Store):
+    for number in (1, 2):
+        await store.forms.add(a_form(number))
+    moved = await store.forms.move(a_form(), FormState.SUBMITTED, AT, answer_turn_id="turn_9")
+    assert await store.forms.unanswered() == [moved]
+    await store.turns.begin(RunningTurn("turn_9", SESSION, None, "zh", ""))
+    assert await store.forms.unanswered() == []
+    await store.turns.end("turn_9", TurnOutcome.WAITING)
+    assert await store.forms.unanswered() == []

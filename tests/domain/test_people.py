@@ -2,7 +2,7 @@
 
 import pytest
 
-from chatops_bot.domain.people import Effect, Person, Risk, Role, may_approve, may_ask, may_reject
+from chatops_bot.domain.people import Effect, Person, Risk, Role, may_approve, may_ask, may_reject, may_stop
 
 READ, WRITE, DELETE = Effect.READ, Effect.WRITE, Effect.DESTRUCTIVE
 
@@ -56,3 +56,12 @@ def test_a_refusal_names_who_may():
     assert refusal is not None
     assert "approver, admin" in refusal.en
     assert "approver, admin" in refusal.zh
+
+
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("asked_themselves", [True, False])
+def test_who_may_stop_a_turn(role: Role, asked_themselves: bool):
+    person = Person("U1", "Ana", role)
+    refusal = may_stop(person, asker_id="U1" if asked_themselves else "U2")
+    allowed = asked_themselves or role in {Role.OPERATOR, Role.APPROVER, Role.ADMIN}
+    assert (refusal is None) is allowed

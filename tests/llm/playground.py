@@ -14,6 +14,7 @@ from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.turn_event import Proposed, Rested, TextStreamed, TurnEvent
 from chatops_bot.ports import LLM, ToolContext
 from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
@@ -60,6 +61,7 @@ class Playground:
             Registry([played.look, Switch(spec=replace(SWITCH, timeout=60))]),
             audit=self.store.audit,
             proposer=Proposer(self.store.proposals, self._clock, self._ids, timedelta(hours=1)),
+            asker=Asker(self.store.forms, self._clock, self._ids, timedelta(hours=1)),
             redactor=Redactor(),
             clock=self._clock,
         )

@@ -1,242 +1,35 @@
 """Whole little conversations: the loop's part is played by hand, with a canned scheduler's results in fences."""
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import count, pairwise
+from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatops_bot.context.fence import fence
+from chatops_bot.context.filled_form import filled_text
 from chatops_bot.domain.model import (
     AssistantMessage,
     ContextMessage,
     Finished,
     FinishReason,
     Message,
-    ModelDelta,
     ModelNotice,
     ModelRequest,
     RecordMessage,
     SystemMessage,
     TextDelta,
     ToolCallDelta,
-    ToolDefinition,
     ToolMessage,
     UserMessage,
 )
 from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.transcript import FormFilled
 from chatops_bot.llm.offline import OfflineModel
 from chatops_bot.llm.offline.arguments import mask
-from chatops_bot.llm.offline.cues import CHINESE_IMPERATIVES, ENGLISH_ANY_VERB
-
-WRITE_TOOLS = {"create_task", "trigger_task", "pause_task", "retry_failed_instance", "delete_task"}
-READ_TOOLS = {
-    "query_tasks",
-    "query_instances",
-    "query_workers",
-    "get_task_detail",
-    "get_system_health",
-    "get_worker_load_history",
-    "analyze_failure",
-}
-Content = Mapping[str, Any]
-NONCES = count(1)
-
-
-def tools(*names: str, maximum: int = 500) -> tuple[ToolDefinition, ...]:
-    schema = {"type": "object", "properties": {"limit": {"type": "integer", "maximum": maximum}}}
-    return tuple(ToolDefinition(name, "", schema) for name in names or sorted(READ_TOOLS | WRITE_TOOLS))
-
-
-def task(task_id: int, name: str, **more: Any) -> dict[str, Any]:
-    return {
-        "id": task_id,
-        "name": name,
-        "type": "shell",
-        "cron_expr": "0 2 * * *",
-        "status": "enabled",
-        "next_trigger_time": "2026-11-30T02:00:00Z",
-        "max_retry": 3,
-        "timeout_seconds": 300,
-    } | more
-
-
-def run(run_id: int, task_id: int, status: str, error: str = "", **more: Any) -> dict[str, Any]:
-    return {
-        "id": run_id,
-        "task_id": task_id,
-        "schedule_instance_id": f"task-{task_id}-{run_id}",
-        "status": status,
-        "worker_id": "worker-1",
-        "trigger_time": f"2026-11-29T02:00:{run_id % 60:02d}Z",
-        "retry_count": 0,
-        "error_code": {"failed": "execute_failed", "timeout": "timeout"}.get(status, ""),
-        "error_message": error,
-    } | more
-
-
-@dataclass
-class Scheduler:
-    """Answers the twelve tools from rows; a write waits as a proposal. `broken` maps a tool to its error."""
-
-    tasks: Sequence[dict[str, Any]] = field(
-        default_factory=lambda: [
-            task(3, "nightly-report"),
-            task(4, "etl-sync", status="disabled"),
-            task(5, "daily-report"),
-        ]
-    )
-    runs: Sequence[dict[str, Any]] = field(
-        default_factory=lambda: [
-            run(30, 3, "success", "ok"),
-            run(28, 3, "failed", "exit 1: disk full"),
-            run(27, 4, "timeout"),
-        ]
-    )
-    broken: Mapping[str, Content] = field(default_factory=dict)
-
-    def answer(self, tool: str, arguments: Content) -> Content:
-        if tool in self.broken:
-            return self.broken[tool]
-        if tool in WRITE_TOOLS:
-            return {"status": "waits", "proposal": "P-1"}
-        answered: Content = getattr(self, tool)(**arguments)
-        return answered
-
-    def query_tasks(self, name: str = "", status: str = "", limit: int = 20) -> Content:
-        rows = [
-            one for one in self.tasks if name.lower() in one["name"].lower() and status in ("", one["status"])
-        ]
-        return {"count": len(rows[:limit]), "total_matched": len(rows), "tasks": rows[:limit]}
-
-    def query_instances(
-        self, status: str = "", task_id: int = 0, hours: int = 24, limit: int = 20
-    ) -> Content:
-        rows = [one for one in self.runs if status in ("", one["status"]) and task_id in (0, one["task_id"])]
-        return {"count": len(rows[:limit]), "total_matched": len(rows), "instances": rows[:limit]}
-
-    def query_workers(self) -> Content:
-        row = {
-            "id": "worker-1",
-            "hostname": "h",
-            "status": "online",
-            "current_load": 3,
-            "max_concurrency": 10,
-            "utilization_pct": "30.0%",
-            "last_heartbeat_at": "2026-11-29T02:00:00Z",
-        }
-        return {"total": 1, "online": 1, "workers": [row]}
-
-    def get_task_detail(self, task_id: int) -> Content:
-        found = next((one for one in self.tasks if one["id"] == task_id), None)
-        if found is None:
-            return {"error": f"task {task_id} not found"}
-        recent = [one for one in self.runs if one["task_id"] == task_id]
-        return found | {
-            "payload": "python report.py",
-            "retry_policy": "fixed_interval",
-            "route_strategy": "round_robin",
-            "upstream_deps": [4],
-            "downstream_deps": [],
-            "recent_instances": recent,
-        }
-
-    def get_system_health(self) -> Content:
-        return {
-            "tasks": {"total": 3, "enabled": 2, "disabled": 1},
-            "workers": {"total": 1, "online": 1, "avg_load_pct": 30.0},
-            "instances_24h": {"total": 3, "success": 1, "failed": 2, "running": 0, "failure_rate": 66.7},
-        }
-
-    def get_worker_load_history(self, worker_id: str, hours: int = 24) -> Content:
-        loads = [(1, "02:00:00"), (7, "02:00:30"), (4, "02:01:00")]
-        return {
-            "count": len(loads),
-            "snapshots": [
-                {
-                    "worker_id": worker_id,
-                    "current_load": load,
-                    "max_concurrency": 10,
-                    "status": "online",
-                    "recorded_at": f"2026-11-29T{at}Z",
-                }
-                for load, at in loads
-            ],
-        }
-
-    def analyze_failure(self, instance_id: int) -> Content:
-        found = next((one for one in self.runs if one["id"] == instance_id), None)
-        if found is None:
-            return {"error": f"instance {instance_id} not found"}
-        return found | {"instance_id": instance_id, "task_type": "shell"}
-
-
-@dataclass
-class Played:
-    """A turn that was played: its calls step by step, all its text, and the messages for the next turn's history."""
-
-    steps: list[list[tuple[str, dict[str, Any]]]]
-    text: str
-    history: list[Message]
-
-    @property
-    def calls(self) -> list[tuple[str, dict[str, Any]]]:
-        return [call for step in self.steps for call in step]
-
-    @property
-    def writes(self) -> list[tuple[str, dict[str, Any]]]:
-        return [call for call in self.calls if call[0] in WRITE_TOOLS]
-
-
-def fenced(content: Content) -> str:
-    return fence(json.dumps(content), source="tool", nonce=lambda: f"{next(NONCES):032x}")
-
-
-async def answer(request: ModelRequest) -> list[ModelDelta]:
-    return [delta async for delta in OfflineModel().stream(request)]
-
-
-async def play(
-    text: str,
-    scheduler: Scheduler | None = None,
-    history: Sequence[Message] = (),
-    offered: tuple[ToolDefinition, ...] | None = None,
-) -> Played:
-    scheduler = scheduler or Scheduler()
-    offered = tools() if offered is None else offered
-    messages: list[Message] = [*history, UserMessage(text), ContextMessage("2026-11-29 10:00")]
-    steps: list[list[tuple[str, dict[str, Any]]]] = []
-    said = ""
-    for _ in range(10):
-        deltas = await answer(ModelRequest((SystemMessage("system"), *messages), offered))
-        spoken = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
-        calls = [
-            ToolCall(delta.id, delta.name, delta.arguments)
-            for delta in deltas
-            if isinstance(delta, ToolCallDelta)
-        ]
-        said += spoken
-        messages.append(AssistantMessage(spoken, calls=tuple(calls)))
-        if not calls:
-            return Played(steps, said, messages)
-        assert {call.name for call in calls} <= {tool.name for tool in offered}
-        steps.append([(call.name, json.loads(call.arguments)) for call in calls])
-        results = [scheduler.answer(call.name, json.loads(call.arguments)) for call in calls]
-        messages += [
-            ToolMessage(call.id, call.name, fenced(result))
-            for call, result in zip(calls, results, strict=True)
-        ]
-        if any(
-            call.name in WRITE_TOOLS and "error" not in result
-            for call, result in zip(calls, results, strict=True)
-        ):
-            return Played(steps, said, messages)
-    raise AssertionError(f"no end after {steps}")
-
+from chatops_bot.llm.offline.verbs import CHINESE_ANY_VERB, ENGLISH_ANY_VERB
+from tests.llm.offline_play import WRITE_TOOLS, Content, Scheduler, answer, fenced, play, run, task, tools
 
 FAILED_READS = [
     ("query_instances", {"status": "failed", "hours": 24, "limit": 20}),
@@ -512,7 +305,7 @@ def decided(**changes: str) -> list[Message]:
 @pytest.mark.parametrize("text", ["成功了吗？", "生效了吗", "did it work?"])
 async def test_the_newest_decision_answers_whether_it_worked(text: str):
     played = await play(text, history=decided())
-    assert [name for name, _ in played.calls] == ["query_tasks", "get_task_detail"]
+    assert played.calls == [("get_task_detail", {"task_id": 3})]
     for shown in ("`Ada`", "`status is disabled`", "`nightly-report` (#3)"):
         assert shown in played.text
     assert "python report.py" not in played.text
@@ -609,24 +402,50 @@ async def test_a_task_with_all_facts_is_proposed(text: str):
 
 
 @pytest.mark.parametrize(
-    ("text", "present", "absent"),
+    ("text", "known", "said"),
     [
-        ("create a shell task named clean-tmp", ["schedule (", "payload ("], ["- name (", "- type ("]),
-        ("创建 shell 任务 clean-tmp，每天凌晨2点", ["- 内容"], ["- 时间", "- 类型", "- 任务名"]),
+        ("create a task that archives logs every night", {"cron_expr": "0 2 * * *"}, ""),
+        ("创建一个每晚归档日志的任务", {"cron_expr": "0 2 * * *"}, ""),
+        ("create a shell task named clean-tmp", {"name": "clean-tmp", "type": "shell"}, ""),
+        (
+            "创建 shell 任务 clean-tmp，每天凌晨2点",
+            {"name": "clean-tmp", "type": "shell", "cron_expr": "0 2 * * *"},
+            "",
+        ),
+        (
+            "create shell task clean-tmp every night running `ls -l`",
+            {"name": "clean-tmp", "type": "shell", "payload": "ls -l"},
+            "",
+        ),
         (
             "create shell task clean-tmp every 7 minutes running `ls -l`",
-            ["- schedule (", "no exact 5-field cron"],
-            ["- payload"],
+            {"name": "clean-tmp", "type": "shell", "payload": "ls -l"},
+            "no exact 5-field cron",
         ),
     ],
 )
-async def test_missing_facts_are_asked_for_and_nothing_is_called(
-    text: str, present: list[str], absent: list[str]
+async def test_a_task_is_asked_for_with_the_facts_that_are_known_and_a_form_asks_for_the_rest(
+    text: str, known: dict[str, str], said: str
 ):
     played = await play(text)
-    assert not played.calls
-    assert all(part in played.text for part in present)
-    assert not any(part in played.text for part in absent)
+    assert played.calls == [("create_task", known)]
+    assert said in played.text
+    assert bool(said) is bool(played.text)
+
+
+@pytest.mark.case("nightingale-T31")
+@pytest.mark.parametrize("language", ["zh", "en"])
+async def test_a_filled_form_is_called_with_exactly_its_values(language: str):
+    arguments = {
+        "name": "归档-logs",
+        "type": "shell",
+        "cron_expr": "0 2 * * *",
+        "payload": "echo 'a\\n\"b'\n\texit 0 ",
+    }
+    at = datetime(2026, 3, 2, tzinfo=UTC)
+    entry = FormFilled("turn_2", at, "form_1", "create_task", arguments, language, "U1", "Oscar", "operator")
+    played = await play(filled_text(entry))
+    assert played.calls == [("create_task", arguments)]
 
 
 @pytest.mark.parametrize(
@@ -854,6 +673,6 @@ async def test_an_error_text_stays_inside_its_code_span_on_one_line(error: str):
 async def test_any_text_is_answered_and_without_a_verb_changes_nothing(text: str):
     played = await play(text, history=decided())
     masked = mask(text).text
-    has_verb = ENGLISH_ANY_VERB.search(masked) or any(verb.search(masked) for _, verb in CHINESE_IMPERATIVES)
+    has_verb = ENGLISH_ANY_VERB.search(masked) or CHINESE_ANY_VERB.search(masked)
     assert has_verb or not played.writes
     assert played.text

@@ -15,10 +15,16 @@ from chatops_bot.domain.view import (
     Markdown,
     Mention,
     Notice,
+    Select,
+    TextInput,
     View,
 )
 
 _GOLDEN = Path(__file__).parent / "golden"
+
+
+def _beside(block: Select | TextInput) -> str:
+    return f"{' (optional)' if block.is_optional else ''}{f' | {block.hint}' if block.hint else ''}"
 
 
 def _drawn(block: Block) -> str:
@@ -37,6 +43,16 @@ def _drawn(block: Block) -> str:
             return f"[code] {label}\n{text}"
         case Mention(person_ids, text):
             return f"[mention {' '.join(person_ids)}] {text}"
+        case Select():
+            kind = "choose some" if block.is_multi else "choose one"
+            options = (
+                f"  {'*' if option.value in block.chosen else '-'} {option.label} {option.detail}".rstrip()
+                for option in block.options
+            )
+            return "\n".join((f"[{kind}] {block.label}{_beside(block)}", *options))
+        case TextInput():
+            size = "long text" if block.is_multiline else "text"
+            return f"[{size}] {block.label}{_beside(block)}\n  {block.text!r}"
         case Buttons(buttons):
             drawn = [
                 f"  {button.label} ({button.style}) {button.control}={button.value}"

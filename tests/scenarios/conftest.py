@@ -7,10 +7,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import aiohttp
 import pytest
+import yaml
 from slack_sdk.web.async_client import AsyncWebClient
 
 from chatops_bot.app.bootstrap import Bot, open_bot
@@ -23,15 +24,19 @@ from chatops_bot.app.config import (
     RolesConfig,
     SchedulerConfig,
     Secrets,
+    ShutdownConfig,
     SlackConfig,
     WebConfig,
 )
 from chatops_bot.llm.scripted import ScriptedModel
+from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.ports import LLM, Clock, Store
+from chatops_bot.rendering.pacing import Pace
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
-from chatops_bot.simulators.slack import Workspace
+from chatops_bot.simulators.slack import Settings, Workspace
 from tests.scenarios.gateway import Gateway, open_gateway
+from tests.tracked import ROOT
 
 Json = dict[str, Any]
 DEADLINE = 20.0
@@ -62,6 +67,7 @@ class World:
     to_slack: Gateway
     to_scheduler: Gateway
     people: Json = field(default_factory=dict)
+    posts: Pace = POSTS
 
     def config(self, **changes: Any) -> Config:
         people = {person["id"]: person["role"] for person in self.people.values()}
@@ -82,6 +88,7 @@ class World:
             roles=RolesConfig(people=people),
             alerts=AlertsConfig(channel=self.incidents),
             web=WebConfig(port=0),
+            shutdown=ShutdownConfig(drain_seconds=0),
         ).model_copy(update=changes)
 
     def secrets(self) -> Secrets:
@@ -113,6 +120,7 @@ class World:
             ids=RandomIds(),
             model=model,
             wrap_store=wrap_store,
+            posts=self.posts,
         ) as bot:
             yield bot
         if isinstance(model, ScriptedModel):
@@ -258,17 +266,28 @@ def everything(message: Json) -> str:
     return "\n".join(texts)
 
 
+def manifest_scopes() -> tuple[str, ...]:
+    """The scopes that the app asks for when it is installed: with these and no others must the product get by."""
+    manifest = yaml.safe_load((ROOT / "manifest.yaml").read_text(encoding="utf-8"))
+    return tuple(manifest["oauth_config"]["scopes"]["bot"])
+
+
 @asynccontextmanager
-async def open_world(folder: Path) -> AsyncIterator[World]:
+async def open_world(
+    folder: Path, *, rate_limits: Literal["slack", "off"] = "off", ack_seconds: float = 3.0
+) -> AsyncIterator[World]:
+    """Slack's rate limits have scenarios of their own; the scopes are the manifest's everywhere."""
+    limits = Settings(rate_limits=rate_limits, bot_scopes=manifest_scopes(), ack_seconds=ack_seconds)
     async with AsyncExitStack() as stack:
-        workspace = await stack.enter_async_context(Workspace.start(folder / "workspace"))
+        workspace = await stack.enter_async_context(Workspace.start(folder / "workspace", settings=limits))
         settings = SchedulerSettings(data=folder / "scheduler", demo=True)
         scheduler = await stack.enter_async_context(SchedulerService.start(settings))
         session = await stack.enter_async_context(aiohttp.ClientSession())
         to_slack = await stack.enter_async_context(open_gateway(workspace.url))
         to_scheduler = await stack.enter_async_context(open_gateway(scheduler.url))
         people = workspace.ready()["people"]
-        yield World(folder, workspace, scheduler, session, to_slack, to_scheduler, people)
+        posts = POSTS if rate_limits == "slack" else Pace(spacing=0.0)
+        yield World(folder, workspace, scheduler, session, to_slack, to_scheduler, people, posts)
 
 
 @pytest.fixture

@@ -17,13 +17,14 @@ class Fault:
     """What becomes of the next `times` calls whose `METHOD /path` matches `pattern`.
 
     `refused`: the connection is cut and nothing is passed on; `reply_lost`: it is cut once the service has done its work;
-    a dict is answered in the service's place.
+    a dict is answered in the service's place, with `headers`.
     """
 
     pattern: str
     how: Literal["refused", "reply_lost"] | dict[str, Any]
     times: int = 1
     status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Gateway:
         call = f"{request.method} {request.path}"
         fault = self._fault(call)
         if fault is not None and isinstance(fault.how, dict):
-            return web.json_response(fault.how, status=fault.status)
+            return web.json_response(fault.how, status=fault.status, headers=fault.headers)
         if fault is not None and fault.how == "refused":
             return _cut(request)
         headers = {k: v for k, v in request.headers.items() if k.lower() not in _HOP_BY_HOP}

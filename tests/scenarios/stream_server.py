@@ -109,7 +109,11 @@ async def open_stream_server(stream_of: Callable[[int], Stream]) -> AsyncIterato
     async def answer(request: web.Request) -> web.StreamResponse:
         body = json.loads(await request.read())
         asked = [m["content"] for m in body["messages"] if m["role"] == "user"]
-        number = next(int(found.group(1)) for said in asked if (found := re.match(r"stream (\d+)\Z", said)))
+        number = next(
+            int(found.group(1))
+            for said in asked
+            if (found := re.search(r"^stream (\d+)\Z", said, re.MULTILINE))
+        )
         round_number = sum(m["role"] == "assistant" for m in body["messages"])
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)

@@ -8,7 +8,7 @@ from chatops_bot.ports import Store
 Tap = Callable[[str, Callable[[], Awaitable[Any]]], Awaitable[Any]]
 """Takes the call's name, such as `proposals.move`, and the call itself; returns what the caller shall get."""
 
-ROLES = ("transcripts", "turns", "inbox", "proposals", "audit", "controls")
+ROLES = ("transcripts", "turns", "inbox", "proposals", "forms", "audit", "controls")
 WRITES = frozenset(
     {
         "transcripts.append",
@@ -19,6 +19,9 @@ WRITES = frozenset(
         "proposals.add",
         "proposals.move",
         "proposals.shown",
+        "forms.add",
+        "forms.move",
+        "forms.shown",
         "audit.record",
         "controls.put",
     }

@@ -324,8 +324,8 @@ async def test_stop_ends_an_answer_with_what_it_had(world: World, language: str)
         await world.click("ana", answer, "stop")
         _, answer = await world.settled(ts, 1)
         sentence = {
-            "zh": "已按要求停止；上面是停止前得到的内容。",
-            "en": "Stopped on request; what had been found until then stands above.",
+            "zh": "已由 Ana Duarte 停止；上面是停止前得到的内容。",
+            "en": "Stopped by Ana Duarte; what had been found until then stands above.",
         }
         assert sentence[language] in everything(answer)
         assert visible(answer).startswith("So far so")

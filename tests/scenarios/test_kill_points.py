@@ -145,8 +145,16 @@ async def until_killed(
     return ts, doomed.writes
 
 
-async def go_on(world: World, ts: str, *, typed: bool) -> None:
-    """What people do once the bot is back: ask again if there is no card, decide if it is open."""
+async def go_on(world: World, store: Store, ts: str, *, typed: bool) -> None:
+    """What people do once the bot is back: ask again if there is no card, decide if it is open.
+
+    First they let it do what it had accepted and never started.
+    """
+
+    async def at_rest() -> bool | None:
+        return None if await store.turns.running() else True
+
+    await until(at_rest, "the end of what was accepted")
     if not cards_in(await world.thread(ts)):
         before = len(await world.thread(ts))
         await world.says("oscar", f"{world.mention} pause nightly-report", ts)
@@ -223,7 +231,7 @@ async def survives(world: World, data: Path, at: KillPoint, *, typed: bool) -> s
         return store
 
     async with world.bot(config=world.config(data=data), wrap_store=keep):
-        await go_on(world, ts, typed=typed)
+        await go_on(world, stores[0], ts, typed=typed)
         state = await check(world, data, stores[0], ts)
     if (await world.task("nightly-report"))["Status"] == "disabled":
         await world.at_scheduler("POST", "tasks/1/resume")

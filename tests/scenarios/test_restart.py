@@ -1,15 +1,13 @@
 """Scenario 3: the bot stops in the middle and starts again; nothing that people rely on is lost, and what is lost is said."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from chatops_bot.domain.model import AssistantMessage, RecordMessage, TextDelta, UserMessage
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
-from tests.scenarios.conftest import World, action_ids, everything, visible
-from tests.scenarios.tapped_store import tapped
+from tests.scenarios.conftest import World, action_ids, everything, until, visible
 from tests.scenarios.test_change import PAUSE, asked_for, pausing
 
 INTERRUPTED = {
@@ -87,26 +85,23 @@ async def test_what_was_asked_while_the_bot_was_down_is_answered_when_it_is_back
     assert visible(answer) == "Good morning."
 
 
-async def test_a_message_that_waited_for_its_turn_is_not_lost_silently(world: World):
+async def test_a_message_that_waited_for_its_turn_is_answered_after_the_restart(world: World):
     held = HeldAt("never")
-    begun: asyncio.Queue[None] = asyncio.Queue()
-
-    async def count(name: str, call: Callable[[], Awaitable[Any]]) -> Any:
-        done = await call()
-        if name == "turns.begin":
-            begun.put_nowait(None)
-        return done
-
-    model = ScriptedModel([says("never")], before_delta=held)
-    async with world.bot(model, wrap_store=tapped(count)):
+    async with world.bot(ScriptedModel([says("never")], before_delta=held)):
         ts = await world.says("oscar", f"{world.mention} first")
         await asyncio.wait_for(held.reached.wait(), 10)
         await world.says("ana", "second", ts)
-        for _ in range(2):
-            await asyncio.wait_for(begun.get(), 10)
-    async with world.bot(ScriptedModel([])):
+
+        async def waiting() -> bool | None:
+            return True if "Waiting – 1 before this" in everything((await world.thread(ts))[-1]) else None
+
+        await until(waiting, "a message that is shown as waiting")
+    *_, left = await world.thread(ts)
+    assert "The bot restarts" in everything(left)
+    async with world.bot(ScriptedModel([says("The second answer.")])):
         messages = await world.settled(ts, 3)
-    assert [INTERRUPTED["en"] in everything(message) for message in messages] == [False, True, False, True]
+    assert [INTERRUPTED["en"] in everything(message) for message in messages] == [False, True, False, False]
+    assert visible(messages[3]) == "The second answer."
 
 
 async def test_a_restart_with_nothing_under_way_says_nothing(world: World):

@@ -1,22 +1,33 @@
 """An answer's messages: each is posted once, whatever happens while it is on its way."""
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chatops_bot.app.clock import ManualClock
+from chatops_bot.context.history import unanswered
 from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.model import Reasoning
+from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.session import MessageRef, RunningTurn, TurnOutcome
-from chatops_bot.domain.turn_event import Rested, TextStreamed
-from chatops_bot.domain.view import View
+from chatops_bot.domain.thread import ThreadExcerpt
+from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.transcript import ModelSaid, UserSaid
+from chatops_bot.domain.turn_event import CallStarted, Rested, TextStreamed
+from chatops_bot.domain.view import Modal, View
 from chatops_bot.ports import Place, PlatformLimits
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage, page_key
-from chatops_bot.sessions.recovery import close_interrupted_turns
+from chatops_bot.sessions.mailbox import TurnInput, stored_input
+from chatops_bot.sessions.recovery import RESUMED_WITHIN, recover_turns
 from chatops_bot.stores.sqlite import SqliteStore
-from tests.small_tools import SESSION
+from tests.small_tools import OSCAR, SESSION
 
 PLACE = Place(SESSION.channel, SESSION.thread)
 TURN = "turn_1"
@@ -32,9 +43,12 @@ class Wall:
     replies: asyncio.Event = field(default_factory=asyncio.Event)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     refusal: PlatformError | None = None
+    refused: int = 0
 
     async def post(self, place: Place, view: View, key: str = "") -> MessageRef:
         if self.refusal is not None:
+            self.refused += 1
+            self.changed.set()
             raise self.refusal
         self.posted.append(key)
         self.shown[key] = view
@@ -47,6 +61,7 @@ class Wall:
 
     def edit(self, ref: MessageRef, view: View) -> None:
         self.shown[ref.id] = view
+        self.changed.set()
 
     async def finish(self, ref: MessageRef, view: View) -> MessageRef:
         self.edit(ref, view)
@@ -55,11 +70,31 @@ class Wall:
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         raise AssertionError("nobody is whispered to")
 
+    async def open_modal(self, trigger: str, modal: Modal) -> None:
+        raise AssertionError("no dialog is opened")
+
+    async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
+        return ThreadExcerpt()
+
     async def has_posted(self, count: int) -> None:
+        await self._until(lambda: len(self.posted) >= count)
+
+    async def has_refused(self, count: int) -> None:
+        await self._until(lambda: self.refused >= count)
+
+    async def comes_to_show(self, text: str) -> None:
+        await self._until(lambda: text in str(self.shown))
+
+    async def _until(self, is_so: Callable[[], bool]) -> None:
         async with asyncio.timeout(5):
-            while len(self.posted) < count:
+            while not is_so():
                 self.changed.clear()
                 await self.changed.wait()
+
+
+class Everybody:
+    async def person(self, user_id: str) -> Person:
+        return Person(user_id, user_id, Role.OPERATOR)
 
 
 @dataclass
@@ -83,7 +118,7 @@ async def stage(tmp_path: Path, clock: ManualClock):
     wall = Wall()
     view = TurnView("en", wall.limits.text_chars, stop_value=TURN)
     await store.turns.begin(RunningTurn(TURN, SESSION, None, "en", view.snapshot()))
-    yield Stage(wall, store, view, AnswerMessage(wall, store.turns, TURN, PLACE, view))
+    yield Stage(wall, store, view, AnswerMessage(wall, store.turns, TURN, PLACE, view, clock))
     await store.aclose()
 
 
@@ -121,7 +156,7 @@ async def test_recovery_brings_every_message_of_a_long_answer_to_its_end(stage: 
     stage.answer.show(TextStreamed("word " * 50))
     await stage.wall.has_posted(3)
     await stage.answer.rest()  # all that is left when the process dies here is the store and the wall
-    assert await close_interrupted_turns(stage.store, stage.wall, clock) == 1
+    assert await recover_turns(stage.store, stage.wall, Everybody(), clock) == (1, [])
     assert stage.wall.posted == [page_key(TURN, number) for number in range(3)]
     assert await stage.store.turns.running() == []
     stage.view.interrupted()
@@ -130,7 +165,7 @@ async def test_recovery_brings_every_message_of_a_long_answer_to_its_end(stage: 
 
 async def test_recovery_posts_the_end_of_a_turn_that_never_showed_anything(stage: Stage, clock: ManualClock):
     stage.wall.replies.set()
-    assert await close_interrupted_turns(stage.store, stage.wall, clock) == 1
+    assert await recover_turns(stage.store, stage.wall, Everybody(), clock) == (1, [])
     assert stage.wall.posted == [page_key(TURN, 0)]
     (entry,) = await stage.store.transcripts.load(SESSION)
     assert getattr(entry, "outcome", None) is TurnOutcome.INTERRUPTED
@@ -141,10 +176,95 @@ async def test_recovery_shows_a_turn_that_had_rested_as_it_rested(stage: Stage, 
     await stage.answer.open()
     stage.answer.show(Rested(TurnOutcome.ANSWERED, "Two tasks failed."))
     await stage.answer.rest()
-    await close_interrupted_turns(stage.store, stage.wall, clock)
+    await recover_turns(stage.store, stage.wall, Everybody(), clock)
     assert list(stage.wall.shown.values()) == list(stage.view.pages())
     (entry,) = await stage.store.transcripts.load(SESSION)
     assert (getattr(entry, "outcome", None), getattr(entry, "body", None)) == (
         TurnOutcome.ANSWERED,
         "Two tasks failed.",
     )
+
+
+async def test_a_model_that_says_nothing_is_seen_to_be_waited_for(stage: Stage, clock: ManualClock):
+    answer = AnswerMessage(stage.wall, stage.store.turns, TURN, PLACE, stage.view, clock, heartbeat=0.005)
+    stage.wall.replies.set()
+    await answer.open()
+    for seconds, said in (
+        (9, "Working…"),
+        (1, "Still waiting for the model, 10 s"),
+        (15, "Still waiting for the model, 20 s"),
+    ):
+        clock.advance(timedelta(seconds=seconds))
+        await stage.wall.comes_to_show(said)
+    answer.show(TextStreamed("It was the disk. "))
+    await stage.wall.comes_to_show("It was the disk.")
+    assert "Still waiting" not in str(stage.wall.shown)
+    clock.advance(timedelta(seconds=31))
+    await stage.wall.comes_to_show("Still waiting for the model, 30 s")
+    assert "It was the disk." in str(stage.wall.shown)
+    answer.show(CallStarted("c1", "look", Phrase("查找", "looking")))
+    clock.advance(timedelta(seconds=60))
+    await stage.wall.comes_to_show("looking…")
+    assert "Still waiting" not in str(stage.wall.shown)
+    answer.show(Rested(TurnOutcome.ANSWERED, "It was the disk."))
+    await answer.rest()
+    await answer.finish()
+
+
+async def test_a_turn_that_waits_is_shown_and_keeps_its_message_when_it_starts(stage: Stage):
+    stage.wall.replies.set()
+    stage.answer.wait(2)
+    await stage.wall.comes_to_show("Waiting – 2 before this")
+    stage.answer.wait(1)
+    await stage.wall.comes_to_show("Waiting – 1 before this")
+    await stage.answer.open()
+    await stage.wall.comes_to_show("Working…")
+    await stage.comes_to_rest()
+    assert stage.wall.posted == [page_key(TURN, 0)]
+
+
+async def test_a_waiting_message_that_was_refused_is_posted_when_the_turn_starts(stage: Stage):
+    stage.wall.replies.set()
+    stage.wall.refusal = PlatformError("no", "restricted_action")
+    stage.answer.wait(1)
+    await stage.wall.has_refused(1)
+    stage.wall.refusal = None
+    await stage.answer.open()
+    await stage.comes_to_rest()
+    assert stage.wall.posted == [page_key(TURN, 0)]
+
+
+def accepted(clock: ManualClock, **changes: Any) -> RunningTurn:
+    asked = replace(TurnInput("turn_2", SESSION, OSCAR, "what failed?", "1.2", clock.now()), **changes)
+    snapshot = TurnView("en", 100, stop_value="turn_2").snapshot()
+    return RunningTurn("turn_2", SESSION, None, "en", snapshot, stored_input(asked))
+
+
+async def test_recovery_hands_back_what_never_started_and_nothing_else(stage: Stage, clock: ManualClock):
+    stage.wall.replies.set()
+    await stage.store.turns.begin(accepted(clock))
+    clock.advance(RESUMED_WITHIN / 2)
+    closed, (waiting,) = await recover_turns(stage.store, stage.wall, Everybody(), clock)
+    assert closed == 1
+    assert (waiting.turn_id, waiting.text, waiting.resumed) == ("turn_2", "what failed?", True)
+    assert waiting.author == await Everybody().person(OSCAR.id)
+    said = UserSaid("turn_2", clock.now(), OSCAR.id, "Oscar", "operator", "what failed?")
+    await stage.store.transcripts.append(SESSION, [said])
+    assert await recover_turns(stage.store, stage.wall, Everybody(), clock) == (1, [])
+
+
+async def test_recovery_closes_a_question_that_is_too_old_to_start(stage: Stage, clock: ManualClock):
+    stage.wall.replies.set()
+    await stage.store.turns.begin(accepted(clock))
+    clock.advance(RESUMED_WITHIN + timedelta(seconds=1))
+    assert await recover_turns(stage.store, stage.wall, Everybody(), clock) == (2, [])
+
+
+async def test_recovery_answers_the_calls_of_a_turn_that_died(stage: Stage, clock: ManualClock):
+    stage.wall.replies.set()
+    call = ToolCall("c1", "look", "{}")
+    await stage.store.transcripts.append(SESSION, [ModelSaid(TURN, clock.now(), "", Reasoning(), (call,))])
+    await recover_turns(stage.store, stage.wall, Everybody(), clock)
+    entries = await stage.store.transcripts.load(SESSION)
+    assert unanswered(entries, TURN) == []
+    assert [entry.kind for entry in entries] == ["model", "tool", "end"]

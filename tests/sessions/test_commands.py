@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatops_bot.sessions.commands import DecideByCode, parse_command
+from chatops_bot.sessions.commands import DecideByCode, StopWord, parse_command
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,21 @@ def test_what_decides(text: str, verdict: str, code: str):
     ],
 )
 def test_what_does_not(text: str):
+    assert parse_command(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["stop", "Stop!", "STOP", "/stop", "stop.", " stop ", "停", "停止", "停下。", "“停一下”", "停！"]
+)
+def test_what_stops(text: str):
+    assert parse_command(text) == StopWord()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["stop it", "please stop", "don't stop", "stop\nnow", "stopped", "nonstop", "cancel", "停止 nightly-report", "不要停", "停了吗"],
+)  # fmt: skip
+def test_what_does_not_stop(text: str):
     assert parse_command(text) is None
 
 

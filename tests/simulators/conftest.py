@@ -13,6 +13,7 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from chatops_bot.simulators.slack import Settings, Workspace
+from chatops_bot.simulators.slack.clock import Clock
 
 Json = dict[str, Any]
 DEADLINE = 5.0
@@ -63,12 +64,12 @@ class Bot:
         found = [event for event in bodies.values() if event["type"] == kind]
         return sorted(found, key=lambda event: str(event["event_ts"]))
 
-    async def until(self, condition: Callable[[], Any]) -> None:
+    async def until(self, condition: Callable[[], Any], deadline: float = DEADLINE) -> None:
         async def wait() -> None:
             async with self._changed:
                 await self._changed.wait_for(condition)
 
-        await asyncio.wait_for(wait(), DEADLINE)
+        await asyncio.wait_for(wait(), deadline)
 
     async def record_action(self, ack: Any, body: Json) -> None:
         await ack()
@@ -92,13 +93,21 @@ async def running_bot(workspace: Workspace, *, listen: bool = True) -> AsyncIter
 
 @pytest.fixture
 def limits() -> Settings:
-    """Slack's own times; a test that waits for one of them to pass parametrizes this with shorter ones."""
-    return Settings()
+    """Slack's own times; a test that waits for one of them to pass parametrizes this with shorter ones.
+
+    Rate limits have tests of their own.
+    """
+    return Settings(rate_limits="off")
 
 
 @pytest.fixture
-async def workspace(tmp_path: Path, limits: Settings) -> AsyncIterator[Workspace]:
-    async with Workspace.start(tmp_path, settings=limits) as running:
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path, limits: Settings, clock: Clock) -> AsyncIterator[Workspace]:
+    async with Workspace.start(tmp_path, settings=limits, clock=clock) as running:
         yield running
 
 

@@ -94,7 +94,7 @@ async def test_events_while_no_socket_is_open_arrive_in_order_at_the_next_connec
 async def test_unacknowledged_event_is_redelivered_three_times_then_dropped(
     workspace: Workspace, drive: Driver, session: aiohttp.ClientSession, incidents: str
 ) -> None:
-    async with await _raw_socket(workspace, session) as socket:
+    async with await raw_socket(workspace, session) as socket:
         assert (await socket.receive_json())["type"] == "hello"
         await drive.says("oscar", incidents, "nobody answers")
         envelopes = [await asyncio.wait_for(socket.receive_json(), 5) for _ in range(4)]
@@ -110,7 +110,7 @@ async def test_unacknowledged_event_is_redelivered_three_times_then_dropped(
 async def test_acknowledged_event_is_not_redelivered(
     workspace: Workspace, drive: Driver, session: aiohttp.ClientSession, incidents: str
 ) -> None:
-    async with await _raw_socket(workspace, session) as socket:
+    async with await raw_socket(workspace, session) as socket:
         await socket.receive_json()
         await drive.says("oscar", incidents, "first")
         envelope = await asyncio.wait_for(socket.receive_json(), 5)
@@ -122,11 +122,11 @@ async def test_acknowledged_event_is_not_redelivered(
 async def test_event_lost_with_its_socket_is_redelivered_on_the_next(
     workspace: Workspace, drive: Driver, session: aiohttp.ClientSession, incidents: str
 ) -> None:
-    async with await _raw_socket(workspace, session) as socket:
+    async with await raw_socket(workspace, session) as socket:
         await socket.receive_json()
         await drive.says("oscar", incidents, "first")
         await asyncio.wait_for(socket.receive_json(), 5)
-    async with await _raw_socket(workspace, session) as socket:
+    async with await raw_socket(workspace, session) as socket:
         await socket.receive_json()
         again = await asyncio.wait_for(socket.receive_json(), 5)
         assert (again["payload"]["event"]["text"], again["retry_attempt"]) == ("first", 1)
@@ -148,7 +148,7 @@ async def test_ticket_opens_one_socket_and_needs_the_app_token(
 async def test_junk_on_the_socket_changes_nothing(
     workspace: Workspace, drive: Driver, session: aiohttp.ClientSession, incidents: str
 ) -> None:
-    async with await _raw_socket(workspace, session) as socket:
+    async with await raw_socket(workspace, session) as socket:
         await socket.receive_json()
         for junk in ("{", "[]", "null", json.dumps({"envelope_id": ["x"]}), "[" * 100_000):
             await socket.send_str(junk)
@@ -181,7 +181,7 @@ async def test_events_survive_a_restart_of_the_workspace(
         assert {**workspace.ready(), "url": ""} == {**before, "url": ""}
 
 
-async def _raw_socket(workspace: Workspace, session: aiohttp.ClientSession) -> Any:
+async def raw_socket(workspace: Workspace, session: aiohttp.ClientSession) -> Any:
     client = AsyncWebClient(base_url=workspace.api_url, session=session)
     opened = await client.apps_connections_open(app_token=workspace.identity.app_token)
     return await session.ws_connect(opened["url"])

@@ -65,7 +65,8 @@ FITTING: list[list[Json]] = [
     [],
     [{"type": "divider"}] * 50,
     [section(3000)],
-    [{"type": "section", "fields": [mrkdwn(2000)] * 10}],
+    [{"type": "section", "fields": [mrkdwn(2000)] * 6 + [mrkdwn(300)] * 4}],
+    [section(3000)] * 4 + [section(1200)],
     [{"type": "header", "text": plain(150)}],
     [{"type": "context", "elements": [mrkdwn(1)] * 10}],
     [actions(*(button(action_id=f"a{number}") for number in range(25)))],
@@ -113,12 +114,41 @@ REFUSED: list[tuple[Any, str]] = [
     ([actions({**select(), "options": options(1) * 2})], "invalid_blocks"),
     ([actions(select(placeholder=plain(151)))], "invalid_blocks"),
     ([actions(select("overflow", 6))], "invalid_blocks"),
+    ([actions(select("external_select"))], "invalid_blocks"),
+    ([actions({"type": "external_select", "action_id": "e", "min_query_length": -1})], "invalid_blocks"),
+    (
+        [
+            actions(
+                {
+                    "type": "static_select",
+                    "action_id": "g",
+                    "option_groups": [{"label": plain(1), "options": options(1)}] * 101,
+                }
+            )
+        ],
+        "invalid_blocks",
+    ),
+    (
+        [
+            actions(
+                {
+                    "type": "static_select",
+                    "action_id": "g",
+                    "option_groups": [{"label": plain(76), "options": options(1)}],
+                }
+            )
+        ],
+        "invalid_blocks",
+    ),
     ([actions(select("radio_buttons", 11))], "invalid_blocks"),
     ([actions({"type": "plain_text_input", "action_id": "i"})], "invalid_blocks"),
     ([section(block_id="same"), section(block_id="same")], "invalid_blocks"),
     ([section(block_id="b" * 256)], "invalid_blocks"),
     ([{"type": "markdown", "text": "x" * 12_001}], "invalid_blocks"),
     ([{"type": "markdown", "text": "x" * 6001}] * 2, "msg_blocks_too_long"),
+    ([section(3000)] * 4 + [section(1201)], "msg_blocks_too_long"),
+    ([actions({**select(), "options": [{"text": mrkdwn(1), "value": "v"}]})], "invalid_blocks"),
+    ([actions({**select(), "options": [{**options(1)[0], "description": plain(76)}]})], "invalid_blocks"),
     ([{"type": "image", "image_url": "https://x/y.png"}], "invalid_blocks"),
     ([text_input(max_length=3001)], "invalid_blocks"),
 ]
@@ -203,7 +233,7 @@ async def test_refusals_have_slacks_codes(api: AsyncWebClient, incidents: str, d
     assert (
         await refusal(api.reactions_add(channel=incidents, timestamp=root, name="no such")) == "invalid_name"
     )
-    assert await refusal(api.api_call("chat.startStream")) == "unknown_method"
+    assert await refusal(api.api_call("chat.sendTelegram")) == "unknown_method"
     assert (
         await refusal(AsyncWebClient(base_url=api.base_url, session=api.session).auth_test()) == "not_authed"
     )
@@ -232,14 +262,38 @@ async def test_update_without_blocks_keeps_them_and_empty_blocks_remove_them(
 
 
 @pytest.mark.case("slack-4")
-async def test_update_text_is_limited_in_bytes_unless_blocks_carry_it(
+async def test_update_text_is_limited_in_bytes_and_markdown_text_is_not(
     api: AsyncWebClient, incidents: str
 ) -> None:
     ts = (await api.chat_postMessage(channel=incidents, text="a"))["ts"]
     await api.chat_update(channel=incidents, ts=ts, text="x" * 4000)
     assert await refusal(api.chat_update(channel=incidents, ts=ts, text="汉" * 1334)) == "msg_too_long"
+    beside = api.chat_update(channel=incidents, ts=ts, text="x" * 4001, blocks=[section()])
+    assert await refusal(beside) == "msg_too_long"
     changed = await api.chat_update(channel=incidents, ts=ts, markdown_text="汉" * 4000)
     assert changed["message"]["blocks"][0]["type"] == "markdown"
+
+
+async def test_rich_text_is_not_replaced_by_other_blocks(api: AsyncWebClient, incidents: str) -> None:
+    rich = {"type": "rich_text", "elements": []}
+    ts = (await api.chat_postMessage(channel=incidents, text="a", blocks=[rich]))["ts"]
+    assert (
+        await refusal(api.chat_update(channel=incidents, ts=ts, text="b", blocks=[section()]))
+        == "block_mismatch"
+    )
+    assert (await api.chat_update(channel=incidents, ts=ts, text="b", blocks=[rich, section()]))["ok"]
+
+
+async def test_attachments_and_metadata_have_limits(api: AsyncWebClient, incidents: str) -> None:
+    def post(**extra: Any) -> Any:
+        return api.chat_postMessage(channel=incidents, text="x", **extra)
+
+    assert (await post(attachments=[{"text": "a"}] * 100))["ok"]
+    assert await refusal(post(attachments=[{"text": "a"}] * 101)) == "too_many_attachments"
+    assert await refusal(post(attachments=[7])) == "invalid_attachments"
+    assert await refusal(post(attachments=[{"blocks": [section(3001)]}])) == "invalid_blocks"
+    large = {"event_type": "e", "event_payload": {"x": "y" * 9000}}
+    assert await refusal(post(metadata=large)) == "metadata_too_large"
 
 
 async def test_text_over_forty_thousand_characters_is_cut(api: AsyncWebClient, incidents: str) -> None:
@@ -435,6 +489,9 @@ NAMES = [
     "types",
     "message_ts",
     "markdown_text",
+    "chunks",
+    "recipient_team_id",
+    "recipient_user_id",
 ]
 
 

@@ -13,11 +13,12 @@ from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.ports import ToolContext
 from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
-from tests.small_tools import OSCAR, SESSION, Look, Switch
+from tests.small_tools import OSCAR, SESSION, Look, Search, Switch
 
 
 @dataclass
@@ -27,6 +28,7 @@ class Bench:
     store: SqliteStore
     look: Look
     switch: Switch
+    search: Search
     registry: Registry
     dispatcher: Dispatcher
     memory: TurnMemory = field(default_factory=TurnMemory)
@@ -41,9 +43,12 @@ class Bench:
 @pytest.fixture
 async def bench(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIterator[Bench]:
     store = await SqliteStore.open(tmp_path / "bot.db", clock)
-    look, switch, redactor = Look(), Switch(), Redactor(["hunter2-and-more"])
-    registry = Registry([look, switch])
+    look, switch, search, redactor = Look(), Switch(), Search(), Redactor(["hunter2-and-more"])
+    registry = Registry([look, switch, search])
     proposer = Proposer(store.proposals, clock, ids, timedelta(hours=1))
-    dispatcher = Dispatcher(registry, audit=store.audit, proposer=proposer, redactor=redactor, clock=clock)
-    yield Bench(store, look, switch, registry, dispatcher)
+    asker = Asker(store.forms, clock, ids, timedelta(hours=1))
+    dispatcher = Dispatcher(
+        registry, audit=store.audit, proposer=proposer, asker=asker, redactor=redactor, clock=clock
+    )
+    yield Bench(store, look, switch, search, registry, dispatcher)
     await store.aclose()

@@ -117,7 +117,7 @@ async def test_no_arguments_means_none(bench, arguments: str):
 @pytest.mark.case("peer-T34")
 async def test_an_unknown_tool_gets_the_valid_names_nearest_first(bench):
     done = await bench.call("swich", "{}")
-    assert done.result.content["error"] == "There is no tool 'swich'. Valid names: switch, look."
+    assert done.result.content["error"] == "There is no tool 'swich'. Valid names: switch, look, search."
 
 
 async def test_a_tool_that_hangs_is_stopped_at_its_own_timeout(bench):
@@ -147,7 +147,7 @@ async def test_secrets_are_gone_before_anyone_sees_them(bench, tmp_path: Path):
 @pytest.mark.case("peer-T38")
 def test_definitions_keep_their_order_and_come_from_the_models(bench):
     names = [definition.name for definition in bench.registry.definitions()]
-    assert names == ["look", "switch"]
+    assert names == ["look", "switch", "search"]
     schema = bench.registry.definitions()[1].parameters
     assert schema["required"] == ["task_id", "action"]
     assert schema["properties"]["action"]["enum"] == ["pause", "resume"]

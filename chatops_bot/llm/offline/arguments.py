@@ -6,11 +6,12 @@ Names are what only the asker can know, so they are taken out first and replaced
 
 import re
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
 from chatops_bot.llm.offline import fillers
+from chatops_bot.llm.offline.spelling import mended
 
 SpanKind = Literal["name", "quote", "url", "other"]
 
@@ -23,6 +24,8 @@ _QUOTED = re.compile(
     r"```(?P<block>[\s\S]*?)```|(?P<ticks>`+)(?P<code>[^\n]+?)(?P=ticks)|\"(?P<double>[^\"\n]+)\"|“(?P<curly>[^”\n]+)”"
     r"|「(?P<corner>[^」\n]+)」|『(?P<white>[^』\n]+)』|(?<![\w'])'(?P<single>[^'\n]+)'(?!\w)"
 )
+_CITED_LINE = re.compile(r"(?m)^[ \t]*(?:>|&gt;).*$")
+"""Somebody else's words, as people cite them in chats."""
 _URL = re.compile(r"https?://[^\s<>\"'`，。；、）]+", re.IGNORECASE)
 _MENTION = re.compile(r"<[@#!][^>\n]*>")
 _TOKEN = re.compile(r"(?<![A-Za-z0-9._-])[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+(?![A-Za-z0-9])")
@@ -81,14 +84,14 @@ def mask(text: str) -> Masked:
             return word if not any(character.isalpha() for character in word) else put("other", word)
         return put("name", word)
 
-    bare = "".join(" " if unicodedata.category(c) in ("Co", "Cs", "Cf") else c for c in text)
+    bare = _CITED_LINE.sub(lambda match: put("quote", match.group()), text)
+    bare = "".join(" " if unicodedata.category(c) in ("Co", "Cs", "Cf") else c for c in bare)
     bare = _MENTION.sub(" ", _QUOTED.sub(quoted, bare))
     bare = _URL.sub(lambda match: put("url", match.group().rstrip(".,;:!?)")), bare)
     bare = unicodedata.normalize("NFKC", bare).replace("’", "'")
     bare = _TOKEN.sub(token, bare).lower()
-    return Masked(
-        _JOINED.sub(lambda m: (m[1] or m[2] or "") + (f"{m[3]} " if m[3] else ""), bare), tuple(spans)
-    )
+    bare = _JOINED.sub(lambda m: (m[1] or m[2] or "") + (f"{m[3]} " if m[3] else ""), bare)
+    return Masked(mended(bare), tuple(spans))
 
 
 _RUN_ID = re.compile(
@@ -162,11 +165,11 @@ _NAMED_WINDOWS: tuple[tuple[re.Pattern[str], int], ...] = (
     (re.compile(r"前天"), 72),
     (re.compile(r"今天|今日|今早|昨晚|\btoday\b|\blast night\b|\bthis morning\b|\bovernight\b"), 24),
 )
-_LONGEST_HOURS = 24 * 90
+LONGEST_HOURS = 24 * 90
 
 
-def hours_in(clause: str) -> int | None:
-    """The window that a masked clause names, in whole hours rounded up; None when it names none."""
+def minutes_in(clause: str) -> int | None:
+    """The span back from now that a masked clause names in so many words, in minutes; None when it names none."""
     for match in _SPAN_OF_TIME.finditer(clause):
         amount = match.group("amount")
         before = clause[: match.start()]
@@ -178,7 +181,16 @@ def hours_in(clause: str) -> int | None:
         if number is None:
             continue
         unit = next(unit for unit, _ in _UNITS if match.group(unit))
-        return max(1, min(_LONGEST_HOURS, ceil(round(number * _HOURS_PER[unit], 6))))
+        is_half = "半小时" in match.group() or (amount or "").startswith("half")
+        return max(1, round(number * _HOURS_PER[unit] * 60 * (0.5 if is_half else 1)))
+    return None
+
+
+def hours_in(clause: str) -> int | None:
+    """The window that a masked clause names, in whole hours rounded up; None when it names none."""
+    minutes = minutes_in(clause)
+    if minutes is not None:
+        return max(1, min(LONGEST_HOURS, ceil(minutes / 60)))
     return next((hours for pattern, hours in _NAMED_WINDOWS if pattern.search(clause)), None)
 
 
@@ -220,8 +232,7 @@ NOTHING = Target()
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which rows: a window in hours, a number of rows, a status; None or empty where the sentence does not say."""
+    """Which rows: a number of rows, a status; None or empty where the sentence does not say."""
 
-    hours: int | None = None
     count: int | None = None
-    status: str = field(default="")
+    status: str = ""

@@ -1,24 +1,30 @@
-"""Plans for changes: find exactly one target by reading, then propose. Whatever is unclear becomes a question back."""
+"""Plans for changes: find exactly one target by reading, then propose. Whatever is unclear becomes a question back.
+
+A proposal goes out without a word: its card says what is asked for, and a refusal is then said once, as what it is.
+"""
 
 import re
 from collections.abc import Callable, Sequence
 
-from chatops_bot.llm.offline import findings, report
-from chatops_bot.llm.offline.conversation import Conversation, rows_of
+from chatops_bot.llm.offline import report, run_findings
+from chatops_bot.llm.offline.content import rows_of
+from chatops_bot.llm.offline.conversation import Conversation
+from chatops_bot.llm.offline.creation import NewTask, said_with_form
 from chatops_bot.llm.offline.cues import Kind
 from chatops_bot.llm.offline.desk import Answer, Desk, Told
 from chatops_bot.llm.offline.lookup import (
-    HAS_FAILED,
-    HOURS_FOR_ONE_TASK,
+    LAST_WEEK,
     MOST_TASKS,
     RUNS_OF_ONE_TASK,
     known_target,
+    limit_for,
     newest_failed_run,
     newest_id,
     target_in,
     tasks_of,
 )
 from chatops_bot.llm.offline.questions import failures
+from chatops_bot.llm.offline.run_findings import HAS_FAILED
 from chatops_bot.llm.offline.understanding import Intent
 
 
@@ -27,60 +33,51 @@ def change(tool: str, **fixed: str) -> Callable[[Desk, Conversation, Intent], An
 
     def plan(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
         is_exact = tool == "delete_task"
-        found = tasks_of(desk, known_target(conversation, intent), intent.kind, is_exact=is_exact)
-        proposals = [
-            desk.propose(
-                report.asking(intent.kind, task.label, desk.language), tool, task_id=task.id, **fixed
-            )
-            for task in found[:MOST_TASKS]
-        ]
-        return _together(proposals)
+        found = tasks_of(desk, known_target(desk, conversation, intent), intent.kind, is_exact=is_exact)
+        return _together([desk.propose("", tool, task_id=task.id, **fixed) for task in found[:MOST_TASKS]])
 
     return plan
 
 
 def retry(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
-    target = target_in(conversation, intent)
-    hours = intent.scope.hours or HOURS_FOR_ONE_TASK
-    runs: list[tuple[int, str]] = [(run_id, "") for run_id in target.run_ids]
+    target = target_in(desk, conversation, intent)
+    window = intent.window or LAST_WEEK
+    runs = list(target.run_ids)
     if not runs and (target.names or target.task_ids):
         for task in tasks_of(desk, target, intent.kind)[:MOST_TASKS]:
-            content = desk.ask("query_instances", task_id=task.id, hours=hours, limit=RUNS_OF_ONE_TASK)
+            content = desk.ask(
+                "query_instances",
+                task_id=task.id,
+                hours=window.hours,
+                limit=limit_for(window, RUNS_OF_ONE_TASK),
+            )
             rows = rows_of(content, "instances")
             run_id = newest_id([row for row in rows if row.get("status") in HAS_FAILED])
             if run_id is None:
-                raise Told(findings.no_failed_run(task.label, rows, hours, content, desk.language))
-            runs.append((run_id, task.label))
+                raise Told(run_findings.no_failed_run(task.label, content, window, desk.reader))
+            runs.append(run_id)
     elif not runs and re.search(
         r"\b(?:last|latest|newest|recent)\b|最近|最后|上次|最新|刚才", conversation.text
     ):
-        run_id = newest_failed_run(desk, hours)
+        run_id = newest_failed_run(desk, window)
         if run_id is None:
             return failures(desk, conversation, Intent(Kind.FAILURES))
-        runs.append((run_id, ""))
+        runs.append(run_id)
     if not runs:
         raise Told(report.which_task(intent.kind, desk.language))
     return _together(
-        [
-            desk.propose(
-                report.asking_retry(run_id, label, desk.language),
-                "retry_failed_instance",
-                instance_id=run_id,
-            )
-            for run_id, label in runs[:MOST_TASKS]
-        ]
+        [desk.propose("", "retry_failed_instance", instance_id=run_id) for run_id in runs[:MOST_TASKS]]
     )
 
 
 def create(desk: Desk, _: Conversation, intent: Intent) -> Answer:
-    task = intent.new_task
-    if task is None or task.missing:
-        raise Told(report.missing_facts(task, desk.language) if task else "")
-    return desk.propose(report.asking_create(task, desk.language), "create_task", **task.arguments)
+    """Propose the task; what the message leaves open is asked for in a form."""
+    task = intent.new_task or NewTask()
+    return desk.propose(said_with_form(task, desk.language), "create_task", **task.arguments)
 
 
 def _together(answers: Sequence[Answer]) -> Answer:
     return Answer(
-        "\n".join(dict.fromkeys(answer.text for answer in answers)),
+        "\n".join(dict.fromkeys(answer.text for answer in answers if answer.text)),
         tuple(change for answer in answers for change in answer.changes),
     )

@@ -1,6 +1,7 @@
 """The facts of a task that somebody wants created, read from one message.
 
-Nothing is guessed: a fact that the message does not state stays empty, and the asker is told which are missing.
+Nothing is guessed: a fact that the message does not state stays empty, and the asker is shown a form. Only in that form,
+where people see it before it counts, "every night" is taken for two o'clock.
 """
 
 import re
@@ -8,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.llm.offline.arguments import Masked, Span
 from chatops_bot.llm.offline.cues import NAME
 from chatops_bot.llm.offline.schedules import cron_in, mentions_time
@@ -34,6 +36,20 @@ _TIMEOUT = re.compile(
 _RETRIES = re.compile(
     r"(?:(?:retry|retries|max[ _]retry|重试)\s*(?:of|is|是|为|:|=)?\s*(?P<n>\d{1,2})|(?P<m>\d{1,2})\s*(?:retries|次重试))"
 )
+_LIKELY = (
+    (re.compile(r"\b(?:every morning|each morning)\b|每天早上|每早"), "0 9 * * *"),
+    (
+        re.compile(r"\b(?:every night|each night|nightly|every day|daily)\b|每晚|每夜|每天|每日|天天"),
+        "0 2 * * *",
+    ),
+    (re.compile(r"\b(?:every weekday|weekdays)\b|工作日"), "0 9 * * 1-5"),
+    (re.compile(r"\b(?:every week|weekly|every sunday)\b|每周|每星期"), "0 3 * * 0"),
+    (re.compile(r"\b(?:every month|monthly)\b|每个?月"), "0 4 1 * *"),
+)
+_ODD_TIME = Phrase(
+    "这个时间无法用 5 段 cron 准确表示，请在表单里选择或填写调度。",
+    "That schedule has no exact 5-field cron form; choose or write one in the form.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +65,8 @@ class NewTask:
     max_retry: int | None = None
     has_odd_time: bool = False
     """It says when, but not in a way that five cron fields express."""
+    likely_cron: str = ""
+    """What a time without an hour most likely means."""
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -58,19 +76,18 @@ class NewTask:
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """The arguments of create_task."""
-        optional = {
+        """The arguments of create_task that are known. A vague schedule is among them only when a form will be shown."""
+        others = tuple(field for field in self.missing if field != "cron_expr")
+        stated = {
+            "name": self.name,
+            "type": self.type,
+            "cron_expr": self.cron_expr or (self.likely_cron if others else ""),
+            "payload": self.payload,
             "image": self.image,
             "timeout_seconds": self.timeout_seconds,
             "max_retry": self.max_retry,
         }
-        required = {
-            "name": self.name,
-            "type": self.type,
-            "cron_expr": self.cron_expr,
-            "payload": self.payload,
-        }
-        return required | {key: value for key, value in optional.items() if value not in ("", None)}
+        return {key: value for key, value in stated.items() if value not in ("", None)}
 
 
 def new_task_in(message: Masked) -> NewTask:
@@ -100,6 +117,7 @@ def new_task_in(message: Masked) -> NewTask:
     if payload is None:
         payload = next((span for span in rest if span.kind in ("quote", "url") and span is not name), None)
     cron, payload = _cron_beside(message, payload, rest)
+    likely = next((fields for vague, fields in _LIKELY if vague.search(message.text)), None)
     timeout, retries = _TIMEOUT.search(message.text), _RETRIES.search(message.text)
     return NewTask(
         name=name.text if name else by_word,
@@ -109,8 +127,14 @@ def new_task_in(message: Masked) -> NewTask:
         image=image.text if image else "",
         timeout_seconds=_seconds(timeout) if timeout else None,
         max_retry=int(retries.group("n") or retries.group("m")) if retries else None,
-        has_odd_time=cron is None and mentions_time(message.text),
+        has_odd_time=cron is None and likely is None and mentions_time(message.text),
+        likely_cron=likely or "",
     )
+
+
+def said_with_form(task: NewTask, language: Language) -> str:
+    """What the form itself does not say: nothing, unless the message had a time that it cannot hold."""
+    return _ODD_TIME.said_in(language) if task.has_odd_time else ""
 
 
 def _cron_beside(message: Masked, payload: Span | None, rest: list[Span]) -> tuple[str | None, Span | None]:

@@ -2,8 +2,7 @@
 
 All patterns see text that `arguments.mask` prepared: lower case, names and quoted text replaced by one placeholder
 character each, so that a task called `delete-old-logs` or a pasted log line never counts as somebody's words.
-Changing verbs are matched strictly (an English one only where an imperative stands, a Chinese one only when neither
-passive, past nor part of a noun); questions are matched loosely, since a wrong read costs nothing.
+Changing verbs are matched strictly (see `verbs`); questions are matched loosely, since a wrong read costs nothing.
 """
 
 import re
@@ -43,74 +42,15 @@ class Hold(StrEnum):
     DEFERRED = "deferred"
     BULK = "bulk"
     CHOICE = "choice"
+    REPORTED = "reported"
 
 
 NAME = "[\ue000-\uefff]"
 """One masked name, quotation or address."""
 
-# Order matters where one verb contains another: 取消暂停 before 暂停.
-CHINESE_VERBS: tuple[tuple[Kind, str], ...] = (
-    (Kind.CREATE, r"(?:创建|新建|新增|添加|增加|建立|加一?个|建一?个)"),
-    (Kind.RESUME, r"(?:取消暂停|解除暂停|恢复(?!正常)|重新启用|启用|重新开启|继续运行|取消停用)"),
-    (Kind.RETRY, r"(?:重试|重跑|重新运行|重新执行|重新跑)"),
-    (Kind.PAUSE, r"(?:暂停|停用|停掉|停止|禁用|停一下|停一停|先停|挂起|关停)"),
-    (Kind.TRIGGER, r"(?:触发|(?:立即|立刻|马上|现在|手动|手工)(?:就)?(?:执行|运行|跑|启动)|(?:执行|运行|跑)一(?:次|下|遍)|启动)"),
-    (Kind.DELETE, r"(?:删除|删掉|移除|删了|删去)"),
-)  # fmt: skip
-
-_NOT_A_VERB = (
-    r"(?!\s+(?:polic\w+|counts?|status|states?|history|settings?|config\w*|limits?|rates?|intervals?|times?|"
-    r"buttons?|reasons?|durations?|logs?|records?|failed|succeeded|list)\b)"
-)
-
-ENGLISH_VERBS: tuple[tuple[Kind, str], ...] = (
-    (Kind.CREATE, rf"(?:create|add|set up|schedule|make|register|define)\b(?!\s+(?:sure|of|sense){_NOT_A_VERB}\b)"),
-    (Kind.RESUME, r"(?:resume|unpause|enable|reenable|reactivate|unsuspend|turn on|switch on)\b"),
-    (Kind.RETRY, r"(?:retry|rerun|redo)\b"),
-    (Kind.PAUSE, r"(?:pause|suspend|disable|hold|halt|freeze|turn off|switch off|stop(?!\s+(?:it|that|this)\b))\b"),
-    (Kind.TRIGGER, r"(?:trigger|kick off|fire off|fire|execute|launch|start|"
-     r"run(?!\s+(?:#?\d|an?\b|me\b|us\b|through\b|diagnos)))\b"),
-    (Kind.DELETE, r"(?:delete|remove|drop|get rid of)\b"),
-)  # fmt: skip
-
-_OPENERS = (
-    r"(?:(?:please|pls|plz|kindly|okay|ok|yes|yeah|hey|hi|hello|bot|now|just|then|so|also|and|first|next|quickly|"
-    r"immediately|go ahead and|let'?s|let us|help me to|help me|can you|could you|would you|will you|can we|could we|"
-    r"i want you to|i want to|i'?d like you to|i'?d like to|i need you to|i need to|we need to|we have to|you need to|"
-    r"请|帮我|帮忙|麻烦|先|给我)\s*,?\s*)*"
-)
-
-ENGLISH_IMPERATIVES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(rf"^\s*{_OPENERS}(?<![a-z])(?P<verb>{verb}{_NOT_A_VERB})"))
-    for kind, verb in ENGLISH_VERBS
-)
-# Telegram style: the name, then the bare verb and nothing more.
-ENGLISH_TELEGRAMS: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(rf"^\s*{NAME}\s*:?\s*(?P<verb>{verb})\s*(?:it)?\s*(?:now|please)?\s*$"))
-    for kind, verb in ENGLISH_VERBS
-    if kind is not Kind.CREATE
-)
-ENGLISH_ANY_VERB = re.compile("|".join(rf"\b(?:{verb})" for _, verb in ENGLISH_VERBS))
-CHINESE_IMPERATIVES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(verb)) for kind, verb in CHINESE_VERBS
-)
-
-# Guards of Chinese verbs: what stands right before or after makes it a description instead of a wish.
-DESCRIBED_BEFORE = re.compile(
-    r"(?:被|已|已经|刚|刚刚|自动|正在|曾|曾经|未|没|没有|还没|谁|下次|上次|定时|在|的|说|说要|提示|显示|建议|写着)\s*$"
-)
-DESCRIBED_AFTER = re.compile(
-    r"\s*(?:的|中|状态|过|次数|策略|机制|时间|时|记录|历史|原因|器|条件|后|前|之后|之前|失败(?!的)|成功|日志|按钮|功能|权限|操作)"
-)
-DONE_AFTER = re.compile(r"\s*了(?!吧)")
-HANDED_OVER = re.compile(r"把|将|给我")
 CHINESE_QUESTION = re.compile(
     r"为什么|为何|怎么|怎样|如何|咋|谁|何时|什么|哪|是否|有没有|是不是|要不要|该不该|应该|会不会|多少|几[次个]|吗|呢|么\s*$"
 )
-CHINESE_POLITE = re.compile(
-    r"^\s*(?:请问)?(?:你)?(?:能不能|能否|可否|可不可以|可以|能)(?P<rest>.*?)(?:吗|么)?\s*$"
-)
-
 PROHIBITION = re.compile(
     r"\b(?:don'?t|do not|dont|never|not|no need to|avoid|rather not|shouldn'?t|mustn'?t|won'?t|can'?t|cannot|"
     r"refrain from|without)\b"
@@ -126,7 +66,7 @@ POLITE_CONDITION = re.compile(
 
 HOLDS: tuple[tuple[Hold, re.Pattern[str]], ...] = (
     (Hold.CONDITIONAL, re.compile(
-        r"\b(?:if|when|whenever|once|unless|after|until|before|in case)\b"
+        r"\b(?:if|when|whenever|once(?!\s*(?:more|now|please|again|for me)*\s*$)|unless|after|until|before|in case)\b"
         r"|如果|要是|假如|倘若|一旦|的话|除非|直到|等.{0,16}(?:后|再|了)|当.{1,20}时")),
     (Hold.DEFERRED, re.compile(
         r"\b(?:tomorrow|tonight|later|next (?:week|month|monday|day)|in \d+ ?(?:m|min|minutes?|h|hours?|days?)|"
@@ -139,15 +79,26 @@ HOLDS: tuple[tuple[Hold, re.Pattern[str]], ...] = (
 REFERENCE = re.compile(
     r"\b(?:it|its|that|this|the (?:same )?(?:task|job))\b|它|这个|那个|该任务|此任务|这任务|刚才|上面"
 )
+SOME_OTHER = re.compile(
+    r"\b(?:last|latest|newest|recent|recently|all|any|everything|things?|runs|tasks|jobs|which|system|scheduler)\b"
+    r"|最近|最后|上次|最新|所有|全部|哪|系统|整体|调度"
+)
+"""Words that make a sentence without a name be about something else than what the thread is about."""
 CHANGED = re.compile(
     r"\b(?:paused?|resumed?|disabled?|enabled?|deleted?|removed?|triggered?|suspended?|stopped)\b|暂停|停用|停掉|恢复|启用|删除|触发|禁用"
 )
 
 _FAILURE = (
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|errored|broken?|broke|crash(?:es|ed|ing)?|timed out|timeouts?|"
-    r"red|unsuccessful|wrong|died|blew up|exploded)\b|失败|报错|出错|异常|挂了|挂掉|超时|错误|没跑成|出问题|故障|没成功"
+    r"red|unsuccessful|wrong|died|blew up|exploded)\b|失败|报错|出错|异常|挂了|挂掉|跑挂|红了|变红|炸了|崩了|超时|错误|没跑成|出问题|故障|没成功"
 )
 FAILURE = re.compile(_FAILURE)
+SHOW = re.compile(r"\b(?:show|display|view|see|print|get)\b|看|显示|查")
+LOOK = re.compile(
+    r"\b(?:look into|look at|(?:take|have) a look|check (?:it|this|that|on|out)|figure (?:it|this|that) out|figure out|dig into|find out)\b"
+    r"|看一下|看一看|看下|看看|瞧瞧|查一下|查下|查查|查一查|处理一下"
+)
+"""A request to look, without saying for what: about a named task that failed, or about what the thread is about."""
 
 QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.HELP, re.compile(
@@ -158,7 +109,7 @@ QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.EXPLAIN, re.compile(
         r"\b(?:why|reasons?|cause|analy[sz]e|analysis|diagnose|investigate|debug|troubleshoot|explain)\b"
         r"|what (?:went wrong|happened|is wrong|'?s wrong)|what'?s wrong|look into"
-        r"|为什么|为何|原因|分析|怎么失败|怎么回事|怎么挂|怎么了|怎么会|排查|诊断|咋|查一下.*(?:报错|错误)|出了什么问题")),
+        r"|为什么|为何|原因|分析|怎么.{0,3}(?:失败|挂|红|停|报错|出错)|怎么回事|怎么了|怎么会|排查|诊断|咋|查一下.*(?:报错|错误)|出了什么问题")),
     (Kind.DETAIL, re.compile(
         r"\b(?:config\w*|details?|depend\w*|upstream|downstream|success rate|retry (?:policy|count)|max retries|payload|cron|"
         r"next run|when (?:does|will|is)|timeout setting|describe|schedule|compare)\b"
@@ -178,7 +129,7 @@ QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.HEALTH, re.compile(
         r"\b(?:health\w*|overview|status|state|summary|how are things|how is everything|how'?s everything|all (?:good|ok|okay|green|fine)|"
         r"everything (?:ok|okay|fine|good|alright)|is the scheduler)\b"
-        r"|健康|概览|整体|总体|概况|状态|状况|大盘|情况|正常|总览|还好吗")),
+        r"|健康|概览|整体|总体|概况|状态|状况|大盘|情况|正常|总览|还好吗|还行吗|没事吧|没问题吧")),
     (Kind.LIST, re.compile(r"\b(?:tasks?|jobs?)\b|任务|作业|列表")),
 )  # fmt: skip
 """Tried in this order; the first that matches wins."""

@@ -14,7 +14,10 @@ from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ToolDefinition
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.llm.offline import report
-from chatops_bot.llm.offline.conversation import WRITE_TOOLS, Content, Conversation, Result
+from chatops_bot.llm.offline.content import Content
+from chatops_bot.llm.offline.conversation import Conversation, Result
+from chatops_bot.llm.offline.decisions import WRITE_TOOLS
+from chatops_bot.llm.offline.quoting import Reader
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Desk:
 
     def __init__(self, conversation: Conversation) -> None:
         self.language: Language = conversation.language
+        self.reader = Reader(conversation.language, conversation.now.tzinfo if conversation.now else None)
         self._offered = conversation.offered
         self._results = {call(result.tool, result.arguments): result for result in conversation.results}
 

@@ -6,26 +6,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chatops_bot.llm.offline import report
-from chatops_bot.llm.offline.arguments import Target
-from chatops_bot.llm.offline.conversation import Content, Conversation, rows_of
+from chatops_bot.llm.offline.arguments import NOTHING, Target, ids_in, mask
+from chatops_bot.llm.offline.content import Content, rows_of
+from chatops_bot.llm.offline.conversation import Conversation
 from chatops_bot.llm.offline.cues import Kind
 from chatops_bot.llm.offline.desk import Desk, Told
+from chatops_bot.llm.offline.quoting import code
+from chatops_bot.llm.offline.referent import last_named, tasks_named
+from chatops_bot.llm.offline.run_findings import HAS_FAILED
 from chatops_bot.llm.offline.understanding import Intent
+from chatops_bot.llm.offline.windows import Window
 
 ALL_TASKS = 200
 """Rows asked for when no name matches and the nearest is sought."""
 
-DEFAULT_HOURS = 24
-HOURS_FOR_ONE_TASK = 168
+LAST_DAY = Window(24)
+LAST_WEEK = Window(168)
 """How far back the last failure of one task is sought when the asker names no window: a weekly task has run once."""
 
 RUNS_OF_ONE_TASK = 50
 RUNS_SHOWN = 20
+RUNS_IN_A_WINDOW = 200
+"""Rows asked for when the window ends before now: the newest rows are then not the ones that were asked about."""
 MOST_TASKS = 4
 """Tasks that one sentence may be about; more are not looked at."""
-
-HAS_FAILED = ("failed", "timeout")
-"""What people call a failure."""
 
 _NEAREST_SHOWN = 3
 
@@ -126,13 +130,45 @@ def names_by_id(desk: Desk, rows: Sequence[Mapping[str, object]]) -> Mapping[int
     return {task.id: task.name for task in _named_rows(result.content)}
 
 
-def target_in(conversation: Conversation, intent: Intent) -> Target:
-    return conversation.referent if intent.target.is_reference else intent.target
+def target_in(desk: Desk, conversation: Conversation, intent: Intent) -> Target:
+    """The target of an intent, "it" resolved. Raises Pending, or Told with a question when "it" could be several tasks."""
+    if not intent.target.is_reference:
+        return intent.target
+    named = last_named(conversation.history)
+    if named.is_empty:
+        named = _named_in_thread(desk, conversation)
+    if len(named.names) + len(named.task_ids) > 1:
+        labels = [code(name, 128) for name in named.names] or [
+            task.label for task in _with_names(desk, named.task_ids)
+        ]
+        raise Told(report.which_of(intent.kind, labels, desk.language))
+    return named
 
 
-def known_target(conversation: Conversation, intent: Intent) -> Target:
-    """The target of an intent that cannot do without one. Raises Told when neither text nor history names it."""
-    target = target_in(conversation, intent)
+def _named_in_thread(desk: Desk, conversation: Conversation) -> Target:
+    """The tasks that the thread's earlier messages name; a lone run where they name no task."""
+    if not conversation.earlier:
+        return NOTHING
+    if desk.offers("query_tasks"):
+        known = [(task.id, task.name) for task in _named_rows(desk.ask("query_tasks", limit=ALL_TASKS))]
+        found = tasks_named(conversation.earlier, known)
+        if found:
+            return Target(task_ids=tuple(found))
+    runs = {run for text in conversation.earlier for run in ids_in(mask(text).text).runs}
+    return Target(run_ids=tuple(runs)) if len(runs) == 1 else NOTHING
+
+
+def _with_names(desk: Desk, task_ids: Sequence[int]) -> list[Task]:
+    if not desk.offers("query_tasks"):
+        return [Task(task_id) for task_id in task_ids]
+    (result,) = desk.gather(("query_tasks", {"limit": ALL_TASKS}))
+    names = {task.id: task.name for task in _named_rows(result.content)}
+    return [Task(task_id, names.get(task_id, "")) for task_id in task_ids]
+
+
+def known_target(desk: Desk, conversation: Conversation, intent: Intent) -> Target:
+    """The target of an intent that cannot do without one. Raises Told when neither text nor thread names it."""
+    target = target_in(desk, conversation, intent)
     if not (target.names or target.task_ids):
         raise Told(report.which_task(intent.kind, conversation.language))
     return target
@@ -143,15 +179,21 @@ def newest_id(rows: Sequence[object]) -> int | None:
     return max((one for one in ids if isinstance(one, int)), default=None)
 
 
-def newest_failed_run(desk: Desk, hours: int) -> int | None:
+def newest_failed_run(desk: Desk, window: Window) -> int | None:
     """The newest failed or timed-out run of any task. Raises Pending, or Told when it cannot be known."""
     results = desk.gather(
         *(
-            ("query_instances", {"status": status, "hours": hours, "limit": RUNS_SHOWN})
+            ("query_instances", {"status": status, "hours": window.hours, "limit": limit_for(window)})
             for status in HAS_FAILED
         )
     )
     for result in results:
         if result.error:
             raise Told(report.tool_error(result, desk.language))
-    return newest_id([row for result in results for row in rows_of(result.content, "instances")])
+    rows = [row for result in results for row in rows_of(result.content, "instances")]
+    return newest_id([row for row in rows if window.holds(row.get("trigger_time"))])
+
+
+def limit_for(window: Window, usual: int = RUNS_SHOWN) -> int:
+    """Rows to ask for, so that a window that ends before now is reached."""
+    return usual if window.until is None else RUNS_IN_A_WINDOW

@@ -51,11 +51,19 @@ HOLDS: dict[Hold, Phrase] = {
         "没有提议任何变更：这句话给出了多个选择；请只写一个。",
         "No change proposed: the sentence leaves a choice. Name one change.",
     ),
+    Hold.REPORTED: Phrase(
+        "没有提议任何变更：这像是在转述别人的话；如果是您要做，请直接说。",
+        "No change proposed: that reads like somebody else's words. Say it yourself if you want it.",
+    ),
 }
 
 WHICH_TASK = Phrase(
     "{verb}哪个任务？请写出任务名或编号，例如：{example}",
     "{verb} which task? Name it or give its id, e.g. {example}",
+)
+WHICH_OF = Phrase(
+    "{verb}哪个任务？这里提到了多个（最近提到的在前），请写出任务名再说一次：",
+    "{verb} which task? Several were named here, newest first. Say it again with the name:",
 )
 VERBS: dict[Kind, Phrase] = {
     Kind.PAUSE: Phrase("暂停", "Pause"),
@@ -67,18 +75,6 @@ VERBS: dict[Kind, Phrase] = {
     Kind.DETAIL: Phrase("查看", "Show"),
     Kind.WHY_CHANGED: Phrase("查看", "Show"),
 }  # fmt: skip
-ASKING = Phrase(
-    "申请{verb}任务 {target}；有人批准之前什么都不会改变。",
-    "Asking to {verb} task {target}. Nothing changes before somebody approves.",
-)
-ASKING_RETRY = Phrase(
-    "申请重试{target}；有人批准之前什么都不会运行。",
-    "Asking to retry {target}. Nothing runs before somebody approves.",
-)
-ASKING_CREATE = Phrase(
-    "申请创建任务 {target}；有人批准之前什么都不会改变。",
-    "Asking to create task {target}. Nothing changes before somebody approves.",
-)
 PROPOSED = Phrase("变更（{tool}）正在等待批准。", "The change ({tool}) waits for approval.")
 
 NOT_OFFERED = Phrase(
@@ -86,6 +82,13 @@ NOT_OFFERED = Phrase(
     "This needs the tool {tool}, which is not available to you here. Ask somebody who has it, or ask differently.",
 )
 TOOL_FAILED = Phrase("{tool} 没有成功：{error}。{advice}", "{tool} failed: {error}. {advice}")
+TOOL_FAILED_IN_ITS_WORDS = Phrase(
+    "{tool} 没有成功，它的原文是 {error}。{advice}", "{tool} failed, in its own words {error}. {advice}"
+)
+TOOL_UNREADABLE = Phrase(
+    "{tool} 的结果无法读取，可能被截断；请缩小范围再问，例如只问最近 1 小时。",
+    "The result of {tool} could not be read; it may have been cut. Ask for less, e.g. only the last hour.",
+)
 VALID_NAMES = Phrase("可用的名称：{names}。", "Valid names: {names}.")
 
 ADVICE: tuple[tuple[str, Phrase], ...] = (
@@ -111,10 +114,6 @@ ADVICE: tuple[tuple[str, Phrase], ...] = (
     (
         r"conflict|disabled|not enabled|already|停用|已存在",
         Phrase("请先查看该任务的当前状态。", "Look at the task's current state first."),
-    ),
-    (
-        r"could not be read",
-        Phrase("请缩小范围再问，例如只问最近 1 小时。", "Ask for less, e.g. only the last hour."),
     ),
 )
 """First match wins; the pattern is searched in the tool's own error text."""
@@ -173,30 +172,10 @@ NO_DECISION = Phrase(
     "No change has been decided in this conversation, so there is no outcome to report.",
 )
 UNDECIDED = Phrase(
-    "最近提议的变更（{tool}）还没有决定；请在它的卡片上批准或拒绝。",
-    "The last change proposed ({tool}) is not decided yet. Approve or reject it on its card.",
+    "变更 {change} 还没有决定，什么都没有改变；请在卡片 {code} 上批准或拒绝。",
+    "The change {change} is not decided yet, so nothing has changed. Approve or reject it on its card {code}.",
 )
 NO_REASON_KEPT = Phrase(
     "这个会话里没有关于它的决定；调度器不记录暂停、恢复或删除的原因和操作人。",
     "This conversation holds no decision about it, and the scheduler keeps no reason or person for a pause, resume or delete.",
-)
-
-FIELDS: dict[str, Phrase] = {
-    "name": Phrase("任务名（例如 clean-tmp）", "name (e.g. clean-tmp)"),
-    "type": Phrase("类型（shell、http 或 container）", "type (shell, http or container)"),
-    "cron_expr": Phrase("时间（例如 每天凌晨2点，或 `0 2 * * *`）", "schedule (e.g. every night at 2, or `0 2 * * *`)"),
-    "payload": Phrase(
-        "内容（用反引号写命令，或写网址）",
-        "payload (the command in backticks, or a URL)",
-    ),
-    "image": Phrase("镜像（例如 镜像 `alpine:3.20`）", "image (e.g. image `alpine:3.20`)"),
-}  # fmt: skip
-MISSING = Phrase("还不能创建任务，缺少：", "The task cannot be created yet. Missing:")
-ODD_TIME = Phrase(
-    "这个时间无法用 5 段 cron 准确表示，请直接写 cron。",
-    "That schedule has no exact 5-field cron form. Write the cron expression itself.",
-)
-CREATE_EXAMPLE = Phrase(
-    "请在一句话里写全，例如：创建 shell 任务 clean-tmp，每天凌晨2点执行 `find /tmp -mtime +7 -delete`",
-    "Write it all in one message, e.g.: create shell task clean-tmp every night at 2 running `find /tmp -mtime +7 -delete`",
 )

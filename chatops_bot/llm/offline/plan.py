@@ -6,12 +6,26 @@ any of the changes still needs a question answered.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
-from chatops_bot.llm.offline import changes, findings, phrases, questions, report
+from chatops_bot.context.filled_form import filled_form_in
+from chatops_bot.llm.offline import (
+    changes,
+    phrases,
+    questions,
+    report,
+    run_findings,
+    task_findings,
+    worker_findings,
+)
+from chatops_bot.llm.offline.content import Content
 from chatops_bot.llm.offline.conversation import Conversation
 from chatops_bot.llm.offline.cues import WRITES, Kind
 from chatops_bot.llm.offline.desk import Answer, Call, Desk, Pending, Told, hours_of
+from chatops_bot.llm.offline.filled import call_of
+from chatops_bot.llm.offline.quoting import Reader
 from chatops_bot.llm.offline.understanding import Intent, understand
+from chatops_bot.llm.offline.windows import Window
 
 _MOST_CALLS = 8
 """Calls of one model message at most; what is left is asked for in the next."""
@@ -19,7 +33,10 @@ _MOST_CALLS = 8
 
 def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
     """The next calls of this turn, or its answer (which may propose changes). Never fails."""
-    intents = understand(conversation.text)
+    filled = filled_form_in(conversation.text)
+    if filled is not None:
+        return call_of(filled, Desk(replace(conversation, language=filled.language)))
+    intents = understand(conversation.text, conversation.now)
     if not intents:
         return Answer(report.help_text(conversation.language, understood=not conversation.text.strip()))
     desk = Desk(conversation)
@@ -40,7 +57,7 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
     if pending and conversation.offered:
         return tuple(dict.fromkeys(pending))[:_MOST_CALLS]
     if pending:
-        answers.append(Answer(_gathered(conversation)))
+        answers.append(Answer(_gathered(conversation, desk.reader)))
     if is_open or pending:
         # One question left open about a change holds back all changes of the message: they may belong together.
         answers = [_held_back(answer, conversation) for answer in answers]
@@ -52,27 +69,26 @@ def _held_back(answer: Answer, conversation: Conversation) -> Answer:
     return Answer(phrases.HELD_BACK.said_in(conversation.language)) if answer.changes else answer
 
 
-def _gathered(conversation: Conversation) -> str:
+def _gathered(conversation: Conversation, reader: Reader) -> str:
     """A summing-up of whatever this turn has found, for when no further call is allowed."""
     sections = []
     for result in conversation.results:
-        language = conversation.language
         if result.error:
-            sections.append(report.tool_error(result, language))
+            sections.append(report.tool_error(result, reader.language))
         elif result.tool == "query_instances":
             status = str(result.arguments.get("status") or "")
-            sections.append(findings.runs(result.content, {}, hours_of(result), status, language))
+            sections.append(run_findings.runs(result.content, {}, Window(hours_of(result)), status, reader))
         elif result.tool in _SUMMARIES:
-            sections.append(_SUMMARIES[result.tool](result.content, conversation))
+            sections.append(_SUMMARIES[result.tool](result.content, reader))
     return "\n\n".join(sections) or phrases.NOTHING_FOUND.said_in(conversation.language)
 
 
-_SUMMARIES: dict[str, Callable[..., str]] = {
-    "query_tasks": lambda content, turn: findings.tasks(content, "", turn.language),
-    "get_task_detail": lambda content, turn: findings.detail(content, None, turn.language),
-    "get_system_health": lambda content, turn: findings.health(content, turn.language),
-    "query_workers": lambda content, turn: findings.workers(content, turn.language),
-    "analyze_failure": lambda content, turn: findings.explanation(content, "", None, turn.language),
+_SUMMARIES: dict[str, Callable[[Content, Reader], str]] = {
+    "query_tasks": lambda content, reader: task_findings.tasks(content, "", reader),
+    "get_task_detail": lambda content, reader: task_findings.detail(content, None, reader),
+    "get_system_health": worker_findings.health,
+    "query_workers": worker_findings.workers,
+    "analyze_failure": lambda content, reader: run_findings.explanation(content, "", (), reader),
 }
 
 _PLANS: dict[Kind, Callable[[Desk, Conversation, Intent], Answer]] = {

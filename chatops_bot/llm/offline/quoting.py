@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from chatops_bot.domain.language import Language, Phrase
@@ -32,6 +33,23 @@ def code(value: object, limit: int = LONGEST_QUOTE) -> str:
     return f"{fence}{pad}{shown}{pad}{fence}"
 
 
+def block(text: str, lines: int, limit: int) -> str:
+    """The last `lines` lines of `text`, at most `limit` characters, as a code block that nothing inside it can close."""
+    shown = [one_line(line, limit) for line in text[-limit * 8 :].splitlines()]
+    kept: list[str] = []
+    room = limit
+    for line in reversed([line for line in shown if line][-lines:]):
+        room -= len(line) + 1
+        if room < 0:
+            break
+        kept.insert(0, line)
+    if not kept:
+        return ""
+    inside = "\n".join(kept)
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", inside)), default=0))
+    return f"{fence}\n{inside}\n{fence}"
+
+
 def fact(value: object) -> str:
     """A number or yes/no as it is, an absent value as a dash, anything else as code."""
     if value is None or value == "":
@@ -56,20 +74,36 @@ def parse_time(value: object) -> datetime | None:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def _zone_name(zone: tzinfo, at: datetime) -> str:
-    offset = zone.utcoffset(at) or timedelta()
+def zone_name(zone: tzinfo | None, at: datetime) -> str:
+    """`UTC+08:00`, the offset that `zone` has `at` that time."""
+    offset = (zone.utcoffset(at) if zone else None) or timedelta()
     if not offset:
         return "UTC"
     minutes = int(offset.total_seconds()) // 60
     return f"UTC{'+' if minutes > 0 else '-'}{abs(minutes) // 60:02d}:{abs(minutes) % 60:02d}"
 
 
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads: the language, and the zone that times are shown in (None: the one that they come with)."""
+
+    language: Language
+    zone: tzinfo | None = None
+
+    def say(self, zh: str, en: str) -> str:
+        return zh if self.language == "zh" else en
+
+    def times(self, *values: object) -> "Times":
+        return Times(values, self)
+
+
 class Times:
     """The times of one report: one zone, one day where they share it, both said once at the end."""
 
-    def __init__(self, values: Iterable[object]) -> None:
+    def __init__(self, values: Iterable[object], reader: Reader) -> None:
         moments = [moment for moment in map(parse_time, values) if moment is not None]
-        self._zone: tzinfo = (moments[0].tzinfo if moments else None) or UTC
+        self._language = reader.language
+        self._zone: tzinfo = reader.zone or (moments[0].tzinfo if moments else None) or UTC
         self._first = moments[0].astimezone(self._zone) if moments else None
         self._is_one_day = len({moment.astimezone(self._zone).date() for moment in moments}) == 1
 
@@ -80,11 +114,11 @@ class Times:
             return _NOTHING
         return moment.astimezone(self._zone).strftime("%H:%M:%S" if self._is_one_day else "%m-%d %H:%M")
 
-    def note(self, language: Language) -> str:
+    def note(self) -> str:
         """The zone (and the day), empty when the report has no time."""
         if self._first is None:
             return ""
-        zone = _zone_name(self._zone, self._first)
+        zone = zone_name(self._zone, self._first)
         if not self._is_one_day:
-            return _ZONE.filled(zone=zone).said_in(language)
-        return _DAY_AND_ZONE.filled(day=self._first.date().isoformat(), zone=zone).said_in(language)
+            return _ZONE.filled(zone=zone).said_in(self._language)
+        return _DAY_AND_ZONE.filled(day=self._first.date().isoformat(), zone=zone).said_in(self._language)

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.language import Language, Phrase, language_of
 from chatops_bot.llm.offline import phrases
-from chatops_bot.llm.offline.conversation import Record, Result
-from chatops_bot.llm.offline.creation import NewTask
+from chatops_bot.llm.offline.content import UNREADABLE
+from chatops_bot.llm.offline.conversation import Result
 from chatops_bot.llm.offline.cues import Hold, Kind
-from chatops_bot.llm.offline.quoting import Times, code, fact
+from chatops_bot.llm.offline.decisions import OpenProposal, Record
+from chatops_bot.llm.offline.quoting import Reader, code, fact
 
 _NAMES_SHOWN = 8
 
@@ -37,14 +38,24 @@ def listed(values: Sequence[object]) -> str:
 
 
 def tool_error(result: Result, language: Language) -> str:
-    """One sentence: which tool, its own error text, what to do; then the names that it offers instead."""
+    """One sentence: which tool, its own error text, what to do; then the names that it offers instead.
+
+    An error text in the other language is marked as quoted, so that no sentence changes its language midway.
+    """
+    if result.error == UNREADABLE:
+        return phrases.TOOL_UNREADABLE.filled(tool=code(result.tool)).said_in(language)
     advice = next(
         (said for pattern, said in phrases.ADVICE if re.search(pattern, result.error, re.IGNORECASE)),
         phrases.ADVICE_ELSE,
     )
+    sentence = (
+        phrases.TOOL_FAILED
+        if language_of(result.error, language) == language
+        else phrases.TOOL_FAILED_IN_ITS_WORDS
+    )
     lines = [
-        phrases.TOOL_FAILED.said_in(language).format(
-            tool=code(result.tool), error=code(result.error), advice=advice.said_in(language)
+        sentence.said_in(language).format(
+            tool=code(result.tool), error=_error_of(result), advice=advice.said_in(language)
         )
     ]
     for key, phrase in (("valid_names", phrases.VALID_NAMES), ("near", phrases.DID_YOU_MEAN)):
@@ -58,28 +69,16 @@ def tool_error(result: Result, language: Language) -> str:
     return "\n".join(lines)
 
 
+def _error_of(result: Result) -> str:
+    return code(result.error.rstrip("。. "))
+
+
 def not_offered(tool: str, language: Language) -> str:
     return phrases.NOT_OFFERED.filled(tool=code(tool)).said_in(language)
 
 
 def proposed(tool: str, language: Language) -> str:
     return phrases.PROPOSED.filled(tool=code(tool)).said_in(language)
-
-
-def asking(kind: Kind, target: str, language: Language) -> str:
-    verb = phrases.VERBS[kind].said_in(language).lower()
-    return phrases.ASKING.filled(verb=verb, target=target).said_in(language)
-
-
-def asking_retry(run_id: int, task: str, language: Language) -> str:
-    run = run_label(run_id, language)
-    owner = Phrase(f"任务 {task} 的{run}", f"{run} of task {task}").said_in(language) if task else run
-    return phrases.ASKING_RETRY.filled(target=owner).said_in(language)
-
-
-def asking_create(task: NewTask, language: Language) -> str:
-    target = f"{code(task.name, 128)} ({task.type}, {code(task.cron_expr)})"
-    return phrases.ASKING_CREATE.filled(target=target).said_in(language)
 
 
 def run_label(run_id: object, language: Language) -> str:
@@ -97,6 +96,14 @@ def which_task(kind: Kind, language: Language) -> str:
     return phrases.WHICH_TASK.said_in(language).format(
         verb=verb.said_in(language), example=example.said_in(language)
     )
+
+
+def which_of(kind: Kind, labels: Sequence[str], language: Language) -> str:
+    """The question which of several tasks is meant; `labels` newest first."""
+    verb = phrases.VERBS.get(kind, phrases.VERBS[Kind.DETAIL])
+    head = phrases.WHICH_OF.said_in(language).format(verb=verb.said_in(language))
+    lines = [f"- {label}" for label in labels[:_NAMES_SHOWN]]
+    return "\n".join([head, *lines, *(["- …"] if len(labels) > _NAMES_SHOWN else [])])
 
 
 def several_tasks(name: str, tasks: Sequence[Mapping[str, Any]], language: Language) -> str:
@@ -118,33 +125,49 @@ def exact_for_delete(task: Mapping[str, Any], language: Language) -> str:
     return phrases.EXACT_FOR_DELETE.filled(near=task_label(task)).said_in(language)
 
 
-def missing_facts(task: NewTask, language: Language) -> str:
-    """Exactly what is missing for a task, with an example."""
-    lines = [phrases.MISSING.said_in(language)]
-    lines += [f"- {phrases.FIELDS[name].said_in(language)}" for name in task.missing]
-    if task.has_odd_time:
-        lines.append(phrases.ODD_TIME.said_in(language))
-    return _lists_ended("\n".join([*lines, phrases.CREATE_EXAMPLE.said_in(language)]))
+def change_label(tool: str, target: str, language: Language) -> str:
+    """A change by its tool and its target, the target's fixed words in the asker's language."""
+    whole = re.fullmatch(
+        r"(?:run #(?P<run>\d+) of )?(?:task )?(?P<task>.+?)(?P<id> \(#\d+\))?(?P<new> \(new\))?", target
+    )
+    if whole is None:
+        return code(tool)
+    task = code(whole["task"], 128) + (whole["id"] or "")
+    run = run_label(int(whole["run"]), language) if whole["run"] else ""
+    owner = (
+        Phrase(f"任务 {task} 的{run}", f"{run} of task {task}")
+        if run
+        else Phrase(f"任务 {task}", f"task {task}")
+    )
+    return Phrase(f"{code(tool)}（{owner.zh}）", f"{code(tool)} ({owner.en})").said_in(language)
 
 
-def decision(record: Record, language: Language) -> str:
+def undecided(proposal: OpenProposal, language: Language) -> str:
+    task_id = proposal.arguments.get("task_id")
+    target = proposal.target or (f"#{task_id}" if isinstance(task_id, int) else "")
+    change = change_label(proposal.tool, target, language)
+    return phrases.UNDECIDED.filled(change=change, code=code(proposal.code)).said_in(language)
+
+
+def decision(record: Record, reader: Reader) -> str:
     """State, person, time and outcome of an earlier change."""
+    language = reader.language
     state = phrases.DECISIONS.get(record.state)
-    times = Times([record.at])
-    what = f"{code(record.tool)} {code(record.target)}" if record.target else code(record.tool)
+    times = reader.times(record.at)
+    what = change_label(record.tool, record.target, language)
     said = state.said_in(language) if state else code(record.state)
     head = Phrase(f"变更 {what} {said}。", f"The change {what} {said}.").said_in(language)
-    facts = [
-        Phrase("决定人：{v}", "Decided by: {v}").filled(v=code(record.by)).said_in(language)
-        if record.by
-        else "",
-        Phrase("时间：{v}", "At: {v}").filled(v=times.show(record.at)).said_in(language) if record.at else "",
-        Phrase("结果：{v}", "Outcome: {v}").filled(v=code(record.outcome)).said_in(language)
-        if record.outcome
-        else "",
-    ]
-    lines = [head, *(f"- {line}" for line in facts if line), times.note(language)]
-    return "\n".join(line for line in lines if line)
+    is_foreign = language_of(record.outcome) != language
+    outcome = (
+        Phrase("结果（原文）：", "Outcome (as recorded): ") if is_foreign else Phrase("结果：", "Outcome: ")
+    )
+    facts = (
+        (Phrase("决定人：", "Decided by: "), code(record.by) if record.by else ""),
+        (Phrase("时间：", "At: "), times.show(record.at) if record.at else ""),
+        (outcome, code(record.outcome) if record.outcome else ""),
+    )
+    lines = [f"- {label.said_in(language)}{value}" for label, value in facts if value]
+    return "\n".join(line for line in (head, *lines, times.note()) if line)
 
 
 def help_text(language: Language, *, understood: bool) -> str:

@@ -6,22 +6,26 @@ a later time or "all of them" is held and explained, never acted on.
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from chatops_bot.llm.offline import cues
 from chatops_bot.llm.offline.arguments import (
+    NAME_CHARS,
     NOTHING,
+    Ids,
     Masked,
     Scope,
     Target,
     count_in,
-    hours_in,
     ids_in,
     mask,
     plain_name_in,
 )
 from chatops_bot.llm.offline.creation import NewTask, new_task_in
 from chatops_bot.llm.offline.cues import WRITES, Hold, Kind
+from chatops_bot.llm.offline.verbs import REPORTING, is_prohibition, wish_in
+from chatops_bot.llm.offline.windows import Window, window_in
 
 _MOST_INTENTS = 4
 _LONGEST_TEXT = 8000
@@ -31,23 +35,34 @@ _SENTENCE_END = re.compile(r"[!?;\n。]+|\.(?=\s|$)")
 _ASKING = re.compile(r"\s*(?:why|who|what|when|which|how)\b")
 _CLAUSE_END = re.compile(
     r"[,、]|\b(?:and then|and also|and|then|also|plus)\b|\b(?=(?:but|instead)\b)"
-    r"|并且|(?<!合)并(?![发行])|然后|接着|同时|另外|顺便|以及|(?=但是|但|不过|而是)"
+    r"|并且|(?<!合)并(?![发行])|然后|接着(?!跑|运行|执行)|同时|另外|顺便|以及|(?=但是|但|不过|而是)"
 )
+
+
+EVERYTHING = Scope()
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One thing that is wanted. `hold` is set for Kind.HELD, `new_task` for Kind.CREATE."""
+    """One thing that is wanted. `hold` is set for Kind.HELD, `new_task` for Kind.CREATE.
+
+    `window` is None where the sentence names no time. `is_bare`: a task was named and nothing asked; it is shown unless something else of the message is about it.
+    """
 
     kind: Kind
     target: Target = NOTHING
-    scope: Scope = field(default=Scope())
+    scope: Scope = EVERYTHING
+    window: Window | None = None
     hold: Hold | None = None
     new_task: NewTask | None = None
+    is_bare: bool = False
 
 
-def understand(text: str) -> tuple[Intent, ...]:
-    """What a message asks for, in its order; empty when no rule understands it. Never fails."""
+def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
+    """What a message asks for, in its order; empty when no rule understands it. Never fails.
+
+    `now`: the time where the asker is, by which "yesterday" and dates are read; without it they are whole hours back.
+    """
     message = mask(text[:_LONGEST_TEXT])
     intents: list[Intent] = []
     for sentence in _SENTENCE_END.split(cues.POLITE_CONDITION.sub(" ", message.text)):
@@ -56,7 +71,7 @@ def understand(text: str) -> tuple[Intent, ...]:
             continue
         if any(intent.kind is Kind.CREATE for intent in intents):
             continue  # the whole message describes the new task
-        _read_sentence(message, sentence, intents)
+        _read_sentence(message, sentence, intents, now)
     return _joined(intents)[:_MOST_INTENTS]
 
 
@@ -64,9 +79,9 @@ def _held(intent: Intent, why: Hold = Hold.NEGATED) -> Intent:
     return Intent(Kind.HELD, intent.target, hold=why) if intent.kind in WRITES else intent
 
 
-def _read_sentence(message: Masked, sentence: str, intents: list[Intent]) -> None:
+def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: datetime | None) -> None:
     hold = next((hold for hold, pattern in cues.HOLDS if pattern.search(sentence)), None)
-    is_prohibited = False
+    is_prohibited = is_reported = False
     first = len(intents)
     for clause in _CLAUSE_END.split(sentence):
         if cues.CONTRAST.match(clause.lstrip()):
@@ -75,77 +90,51 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent]) -> Non
         if cues.RETRACTION.fullmatch(clause) and any(intent.kind in WRITES for intent in intents):
             intents[:] = [_held(intent) for intent in intents]
             continue
-        wish = _wish(clause)
-        forbids = wish is None and _is_prohibition(clause)
-        is_prohibited = is_prohibited or forbids
-        if forbids and not _is_question(clause):
-            intents.append(Intent(Kind.HELD, Target(message.names_in(clause)), hold=Hold.NEGATED))
-        elif wish is not None and wish[0] is Kind.CREATE:
-            if is_prohibited or hold is Hold.CONDITIONAL:
-                intents.append(Intent(Kind.HELD, hold=Hold.NEGATED if is_prohibited else hold))
+        wish = wish_in(clause)
+        if wish is None:
+            forbids = is_prohibition(clause)
+            is_prohibited = is_prohibited or forbids
+            is_reported = is_reported or REPORTING.search(clause) is not None
+            if forbids and not _is_question(clause):
+                intents.append(Intent(Kind.HELD, Target(message.names_in(clause)), hold=Hold.NEGATED))
             else:
-                intents.append(Intent(Kind.CREATE, new_task=new_task_in(message)))
+                _read_question(message, clause, intents, now)
+            continue
+        held = (
+            Hold.NEGATED if is_prohibited else Hold.REPORTED if is_reported and not wish.is_polite else hold
+        )
+        if wish.kind is Kind.CREATE:
+            # A schedule speaks of every day and of times: only these two hold a creation.
+            is_held = held in (Hold.NEGATED, Hold.CONDITIONAL, Hold.REPORTED)
+            intents.append(
+                Intent(Kind.HELD, hold=held)
+                if is_held
+                else Intent(Kind.CREATE, new_task=new_task_in(message))
+            )
             return
-        elif wish is not None:
-            intent = Intent(wish[0], _target(message, clause, wish[0], wish[1]))
-            held = Hold.NEGATED if is_prohibited else hold
-            intents.append(_held(intent, held) if held else intent)
-        else:
-            _read_question(message, clause, intents)
+        intent = Intent(wish.kind, _target(message, clause, wish.kind, wish.words))
+        intents.append(_held(intent, held) if held else intent)
     if any(intent.hold is Hold.CONDITIONAL for intent in intents[first:]):
         # "If it fails again, …": the condition is not a question.
         intents[first:] = [intent for intent in intents[first:] if intent.kind is Kind.HELD]
-
-
-def _wish(clause: str) -> tuple[Kind, str] | None:
-    """The change that a clause asks for and the clause without its verb, or None."""
-    for kind, pattern in (*cues.ENGLISH_IMPERATIVES, *cues.ENGLISH_TELEGRAMS):
-        match = pattern.match(clause)
-        if match is not None and not cues.PROHIBITION.search(clause):
-            return kind, clause[: match.start("verb")] + " " + clause[match.end("verb") :]
-    asked = clause
-    polite = cues.CHINESE_POLITE.match(clause)
-    if polite is not None:
-        asked = polite.group("rest")
-    if cues.CHINESE_QUESTION.search(asked) or cues.PROHIBITION.search(clause):
-        return None
-    for kind, pattern in cues.CHINESE_IMPERATIVES:
-        for match in pattern.finditer(asked):
-            before, after = asked[: match.start()], asked[match.end() :]
-            if kind is Kind.CREATE and "任务" not in after and not re.search(r"\b(?:task|job)\b", after):
-                continue
-            if _is_wish(before, after):
-                return kind, before + " " + after
-    return None
-
-
-def _is_wish(before: str, after: str) -> bool:
-    if cues.DESCRIBED_BEFORE.search(before) or cues.DESCRIBED_AFTER.match(after):
-        return False
-    return not cues.DONE_AFTER.match(after) or cues.HANDED_OVER.search(before) is not None
-
-
-def _is_prohibition(clause: str) -> bool:
-    """Whether a clause says not to change something."""
-    match = cues.PROHIBITION.search(clause)
-    if match is None:
-        return False
-    rest = clause[match.end() :]
-    return cues.ENGLISH_ANY_VERB.search(rest) is not None or any(
-        pattern.search(clause) for _, pattern in cues.CHINESE_IMPERATIVES
-    )
 
 
 def _is_question(clause: str) -> bool:
     return cues.CHINESE_QUESTION.search(clause) is not None or _ASKING.match(clause) is not None
 
 
-def _read_question(message: Masked, clause: str, intents: list[Intent]) -> None:
+def _read_question(message: Masked, clause: str, intents: list[Intent], now: datetime | None) -> None:
     kind = next((kind for kind, pattern in cues.QUESTIONS if pattern.search(clause)), None)
     names = message.names_in(clause)
+    looks = cues.LOOK.search(clause) is not None
+    if kind is None and looks and not (names or ids_in(clause) != Ids()):
+        intents.append(Intent(Kind.EXPLAIN, Target(is_reference=True)))
+        return
     if kind is None:
         _read_bare(message, clause, names, intents)
         return
+    if kind is Kind.FAILURES and looks and len(names) == 1:
+        kind = Kind.EXPLAIN
     if kind is Kind.EXPLAIN and cues.CHANGED.search(clause) and not cues.FAILURE.search(clause):
         kind = Kind.WHY_CHANGED
     target = _target(message, clause, kind, clause)
@@ -156,8 +145,12 @@ def _read_question(message: Masked, clause: str, intents: list[Intent]) -> None:
     elif kind is Kind.FAILURES and target.run_ids:
         kind = Kind.EXPLAIN
     status = next((word for word, pattern in cues.STATUS_FILTERS if pattern.search(clause)), "")
-    scope = Scope(hours_in(clause), count_in(clause), status if kind is Kind.LIST else "")
-    intents.append(Intent(kind, target, scope))
+    scope = Scope(count_in(clause), status if kind is Kind.LIST else "")
+    window = window_in(clause, now)
+    is_about_the_thread = kind in (Kind.EXPLAIN, Kind.WHY_CHANGED) and target.is_empty and window is None
+    if is_about_the_thread and not cues.SOME_OTHER.search(clause):
+        target = Target(is_reference=True)
+    intents.append(Intent(kind, target, scope, window))
 
 
 def _read_bare(message: Masked, clause: str, names: tuple[str, ...], intents: list[Intent]) -> None:
@@ -174,9 +167,10 @@ def _read_bare(message: Masked, clause: str, names: tuple[str, ...], intents: li
     elif ids.runs:
         intents.append(Intent(Kind.EXPLAIN, Target(run_ids=ids.runs)))
     else:
-        intents.append(Intent(Kind.DETAIL, Target(names, ids.tasks)))
+        intents.append(Intent(Kind.DETAIL, Target(names, ids.tasks), is_bare=not cues.SHOW.search(clause)))
 
 
+_TAKES_QUOTED_NAMES = frozenset({*WRITES, Kind.DETAIL, Kind.WHY_CHANGED})
 _TAKES_PLAIN_NAMES = frozenset({*WRITES, Kind.EXPLAIN, Kind.DETAIL, Kind.WHY_CHANGED})
 _LONE_NUMBER_IS_A_RUN = frozenset({Kind.RETRY, Kind.EXPLAIN})
 
@@ -194,28 +188,41 @@ def _target(message: Masked, clause: str, kind: Kind, words: str) -> Target:
         return Target(run_ids=ids.bare)
     if ids.bare and kind in WRITES:
         return Target(task_ids=ids.bare)
+    quoted = [
+        span.text for span in message.spans_in(clause) if span.kind == "quote" and "\n" not in span.text
+    ]
+    if len(quoted) == 1 and len(quoted[0]) <= NAME_CHARS and kind in _TAKES_QUOTED_NAMES:
+        return Target((quoted[0],))
     plain = plain_name_in(words) if kind in _TAKES_PLAIN_NAMES else ""
     if plain:
         return Target((plain,))
-    return Target(is_reference=cues.REFERENCE.search(clause) is not None)
+    says_nothing_else = kind in WRITES and not message.spans_in(clause) and not cues.SOME_OTHER.search(clause)
+    return Target(is_reference=says_nothing_else or cues.REFERENCE.search(clause) is not None)
 
 
 def _joined(intents: list[Intent]) -> tuple[Intent, ...]:
-    """Intents with "it" resolved to what the same message named before, and repetitions taken out."""
+    """Intents with "it" resolved to what the same message named before, and repetitions taken out.
+
+    A change without an object ("X is useless, delete") says "it" too.
+    """
     result: list[Intent] = []
     known = NOTHING
     for intent in intents:
-        is_about_same = intent.target.is_reference or (intent.kind is Kind.EXPLAIN and intent.target.is_empty)
+        is_about_same = intent.target.is_reference or (intent.target.is_empty and intent.kind is Kind.EXPLAIN)
         if is_about_same and not known.is_empty:
             intent = replace(intent, target=known)
         elif not intent.target.is_empty and not intent.target.is_reference:
             known = intent.target
-        if intent.kind is Kind.EXPLAIN:
-            result = [
+        if intent.kind is Kind.EXPLAIN or intent.kind in WRITES:
+            # What came before was said to lead up to this.
+            about_same = [old for old in result if old.target == intent.target != NOTHING]
+            leads = (
                 old
-                for old in result
-                if not (old.kind is Kind.FAILURES and old.target == intent.target != NOTHING)
-            ]
+                for old in about_same
+                if old.is_bare or (old.kind is Kind.FAILURES and intent.kind is Kind.EXPLAIN)
+            )
+            for old in tuple(leads):
+                result.remove(old)
         if intent not in result and not (intent.kind is Kind.HELP and result):
             result.append(intent)
     return tuple(result)

@@ -6,13 +6,16 @@ import aiohttp
 
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.session import MessageRef
-from chatops_bot.domain.view import View
+from chatops_bot.domain.thread import ThreadExcerpt
+from chatops_bot.domain.view import Modal, View
 from chatops_bot.platforms.slack import limits
-from chatops_bot.platforms.slack.api import DEFAULT_BASE_URL, Identity, SlackApi
+from chatops_bot.platforms.slack.api import DEFAULT_BASE_URL, Identity, OnCall, SlackApi
+from chatops_bot.platforms.slack.blocks import modal_payload
 from chatops_bot.platforms.slack.directory import SlackDirectory
-from chatops_bot.platforms.slack.inbound import OnEvent, SlackInbound
-from chatops_bot.platforms.slack.outbound import SlackWriter
+from chatops_bot.platforms.slack.inbound import OnEvent, OnModal, SlackInbound, no_problems
+from chatops_bot.platforms.slack.outbound import POSTS, SlackWriter
 from chatops_bot.platforms.slack.socket import SlackSocket
+from chatops_bot.platforms.slack.thread_reader import SlackThreadReader
 from chatops_bot.ports import Clock, Ids, Place, PlatformLimits
 from chatops_bot.rendering.pacing import Pace
 
@@ -35,40 +38,51 @@ class SlackPlatform:
         roles: Mapping[str, Role] | None = None,
         default_role: Role = Role.VIEWER,
         pace: Pace | None = None,
+        posts: Pace = POSTS,
         patience: float = 120.0,
         call_timeout: float = 30.0,
         ping_interval: float = 10.0,
         proxy: str | None = None,
+        on_call: OnCall | None = None,
     ) -> None:
         self._pace = pace or Pace()
-        self._api = SlackApi(session, bot_token, base_url, timeout=call_timeout)
-        self._writer = SlackWriter(self._api, clock, ids, pace=self._pace, patience=patience)
+        self._api = SlackApi(session, bot_token, base_url, timeout=call_timeout, on_call=on_call)
+        self._writer = SlackWriter(self._api, clock, ids, pace=self._pace, posts=posts, patience=patience)
         self._socket = SlackSocket(
             session, app_token, base_url, clock, ping_interval=ping_interval, proxy=proxy
         )
         self._inbound: SlackInbound | None = None
         self.directory = SlackDirectory(self._api, clock, roles or {}, default_role)
+        self._reader = SlackThreadReader(self._api, self.directory)
 
-    async def start(self, on_event: OnEvent) -> None:
-        """Connect and hand events to `on_event` until `aclose`.
+    async def start(self, on_event: OnEvent, on_modal: OnModal = no_problems) -> None:
+        """Connect and hand events to `on_event`, and dialogs that are sent off to `on_modal`, until `aclose`.
 
         Raises PlatformError when Slack refuses a token, PlatformUnavailable when it cannot be reached.
         """
         identity = await self._api.identity()
-        self._inbound = SlackInbound(identity, self.directory, self.whisper, on_event)
+        self._inbound = SlackInbound(identity, self.directory, self.whisper, on_event, on_modal)
         await self._socket.open(identity, self._inbound.receive)
 
-    async def aclose(self) -> None:
-        """Take in nothing more, work through what came in, and drop edits that still wait."""
+    async def stop_intake(self) -> None:
+        """Take in nothing more; what Slack has no acknowledgement of, it sends to the next connection."""
         await self._socket.close()
+
+    async def drain(self, patience: float) -> None:
+        """Work through what came in; what takes longer than `patience` seconds is cancelled."""
         if self._inbound is not None:
-            await self._inbound.drain()
+            await self._inbound.drain(patience)
+
+    async def aclose(self) -> None:
+        """End at once: take in nothing more, cancel what is still being worked on, drop edits that wait."""
+        await self.stop_intake()
+        await self.drain(0)
         await self._writer.aclose()
 
     @property
-    def connected(self) -> bool:
-        """Whether events reach us: for health checks."""
-        return self._socket.connected
+    def deaf_because(self) -> str:
+        """Why no event reaches us, in one sentence; empty while they do."""
+        return self._socket.deaf_because
 
     async def identity(self) -> Identity:
         """The bot's workspace and ids."""
@@ -92,3 +106,9 @@ class SlackPlatform:
 
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         await self._writer.whisper(place, person_id, view)
+
+    async def open_modal(self, trigger: str, modal: Modal) -> None:
+        await self._api.call("views.open", trigger_id=trigger, view=modal_payload(modal))
+
+    async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
+        return await self._reader.earlier(place, before, limit)

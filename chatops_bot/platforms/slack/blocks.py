@@ -22,11 +22,16 @@ from chatops_bot.domain.view import (
     Lines,
     Markdown,
     Mention,
+    Modal,
     Notice,
+    Option,
+    Select,
+    TextInput,
     Tone,
     View,
 )
 from chatops_bot.platforms.slack import limits
+from chatops_bot.platforms.slack.payloads import INPUT
 from chatops_bot.platforms.slack.text import clean, escape_within, utf8_size
 
 Json = dict[str, Any]
@@ -98,6 +103,8 @@ def _blocks(block: Block) -> Iterator[Json]:
             rest = escape_within(text, limits.TEXT - len(tokens) - 1)
             if said := f"{tokens} {rest}".strip():
                 yield {"type": "section", "text": {"type": "mrkdwn", "text": said, "verbatim": True}}
+        case Select() | TextInput():
+            yield _input(block)
         case Buttons():
             raise AssertionError("buttons are numbered over the whole view")
         case _:
@@ -128,6 +135,74 @@ def _button(button: Button, action_id: str) -> Json:
         element["style"] = button.style
     if button.confirm is not None:
         element["confirm"] = _confirm(button.confirm, button.style == "danger")
+    return element
+
+
+def modal_payload(modal: Modal) -> Json:
+    """A view for views.open; its `private_metadata` is the modal's value."""
+    return {
+        "type": "modal",
+        "callback_id": "form",
+        "private_metadata": modal.value,
+        "title": _plain(modal.title, limits.MODAL_TITLE),
+        "submit": _plain(modal.submit, limits.MODAL_TITLE),
+        "close": _plain(modal.cancel, limits.MODAL_TITLE),
+        "blocks": [each for block in modal.blocks for each in _blocks(block)][: limits.MODAL_BLOCKS],
+    }
+
+
+def _input(block: Select | TextInput) -> Json:
+    made: Json = {
+        "type": "input",
+        "block_id": block.key[: limits.BLOCK_ID],
+        "label": _plain(block.label, limits.INPUT_LABEL),
+        "optional": block.is_optional,
+        "element": _select(block) if isinstance(block, Select) else _text_input(block),
+    }
+    if block.hint.strip():
+        made["hint"] = _plain(block.hint, limits.INPUT_LABEL)
+    return made
+
+
+def _select(block: Select) -> Json:
+    labels: Counter[str] = Counter()
+    options = []
+    for option in block.options[: limits.OPTIONS]:
+        labels[option.label] += 1
+        options.append(_option(option, labels[option.label]))
+    chosen = [option for option in options if option["value"] in block.chosen]
+    element: Json = {
+        "type": "multi_static_select" if block.is_multi else "static_select",
+        "action_id": f"{INPUT}{block.name}"[: limits.ACTION_ID],
+        "options": options,
+    }
+    if block.placeholder.strip():
+        element["placeholder"] = _plain(block.placeholder, limits.PLACEHOLDER)
+    if chosen:
+        element |= {"initial_options": chosen} if block.is_multi else {"initial_option": chosen[0]}
+    return element
+
+
+def _option(option: Option, times: int) -> Json:
+    """`times`: how often its label stood in the list so far; two that look alike could not be told apart."""
+    label = option.label if times == 1 else f"{option.label[: limits.OPTION_LABEL - 8]} ({times})"
+    made: Json = {"text": _plain(label, limits.OPTION_LABEL), "value": option.value[: limits.OPTION_VALUE]}
+    if option.detail.strip():
+        made["description"] = _plain(option.detail, limits.OPTION_LABEL)
+    return made
+
+
+def _text_input(block: TextInput) -> Json:
+    element: Json = {
+        "type": "plain_text_input",
+        "action_id": f"{INPUT}{block.name}"[: limits.ACTION_ID],
+        "multiline": block.is_multiline,
+        "max_length": min(block.max_chars, limits.INPUT_TEXT),
+    }
+    if block.text:
+        element["initial_value"] = clean(block.text)[: element["max_length"]]
+    if block.placeholder.strip():
+        element["placeholder"] = _plain(block.placeholder, limits.PLACEHOLDER)
     return element
 
 
@@ -195,6 +270,8 @@ def _visible(view: View) -> str:
                 texts += lines
             case Facts(facts):
                 texts += [f"{fact.label}: {fact.value}" for fact in facts]
+            case Select(label=label) | TextInput(label=label):
+                texts.append(label)
             case Buttons():
                 pass
             case _:

@@ -9,19 +9,26 @@ with the same `dedupe_key`, and the router claims one.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from chatops_bot.domain.errors import PlatformError
-from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived
+from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.session import MessageRef, SessionKey
 from chatops_bot.domain.view import Notice, View
 from chatops_bot.platforms.slack.api import Identity
 from chatops_bot.platforms.slack.directory import SlackDirectory
-from chatops_bot.platforms.slack.payloads import BlockActions, Json, MessageEvent, Whereabouts
+from chatops_bot.platforms.slack.payloads import (
+    BlockActions,
+    Json,
+    MessageEvent,
+    ViewSubmission,
+    Whereabouts,
+    inputs_in,
+)
 from chatops_bot.platforms.slack.text import (
     as_typed,
     mentioned_channels,
@@ -49,7 +56,19 @@ CLICK_FAILED = Phrase(
     "Something inside the bot failed; nothing was decided that the card does not show. Look at the card.",
 )
 
+T = TypeVar("T")
 OnEvent = Callable[[InboundEvent], Awaitable[None]]
+OnModal = Callable[[ModalSubmitted], Awaitable[Mapping[str, str]]]
+"""Takes a dialog that was sent off; returns what is wrong with it by input."""
+MODAL_SECONDS = 2.5
+"""Slack waits three seconds for the answer to a dialog."""
+
+
+async def no_problems(_: ModalSubmitted) -> Mapping[str, str]:
+    """For those who open no dialogs."""
+    return {}
+
+
 Whisper = Callable[[Place, str, View], Awaitable[None]]
 
 
@@ -57,21 +76,29 @@ class SlackInbound:
     """Turns payloads of one workspace into calls of `on_event`; `whisper` tells a person what cannot be handed on."""
 
     def __init__(
-        self, identity: Identity, directory: SlackDirectory, whisper: Whisper, on_event: OnEvent
-    ) -> None:
+        self, identity: Identity, directory: SlackDirectory, whisper: Whisper, on_event: OnEvent,
+        on_modal: OnModal = no_problems,
+    ) -> None:  # fmt: skip
         self._identity = identity
         self._directory = directory
         self._whisper = whisper
         self._on_event = on_event
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._on_modal = on_modal
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._last_message: dict[SessionKey, asyncio.Task[None]] = {}
 
-    def receive(self, body: Json) -> None:
-        """Start work on a verified payload: an Events API body or an interaction. Never raises."""
+    def receive(self, body: Json) -> Awaitable[Json] | None:
+        """Start work on a verified payload: an Events API body or an interaction. Never raises.
+
+        Returns what the acknowledgement has to wait for, which is the answer to a dialog that was sent off.
+        """
         if body.get("type") == "event_callback":
             self._receive_event(body.get("event"))
         elif body.get("type") == "block_actions":
             self._receive_action(body)
+        elif body.get("type") == "view_submission":
+            return self._run(self._acknowledge_modal(body))
+        return None
 
     async def drain(self, grace: float = 10.0) -> None:
         """Return when what was received has been worked through; what takes longer than `grace` seconds is cancelled."""
@@ -123,6 +150,28 @@ class SlackInbound:
         click = self._run(self._hand_on(session, user, lambda: self._control(session, control, action)))
         click.add_done_callback(tell_of_failure)
 
+    async def _acknowledge_modal(self, body: Json) -> Json:
+        """How to acknowledge a dialog: with what is wrong at its fields, or with nothing, which closes it."""
+        try:
+            submission = ViewSubmission.model_validate(body)
+        except ValidationError as error:
+            log.warning("A dialog from Slack cannot be read: %s", _reasons(error))
+            return {}
+        asked = self._run(self._modal(submission))
+        await asyncio.wait({asked}, timeout=MODAL_SECONDS)
+        if not asked.done() or asked.cancelled() or asked.exception() is not None:
+            return {}
+        blocks = submission.view.block_of
+        errors = {blocks[name]: said for name, said in asked.result().items() if name in blocks}
+        return {"response_action": "errors", "errors": errors} if errors else {}
+
+    async def _modal(self, submission: ViewSubmission) -> Mapping[str, str]:
+        person = await self._directory.person(submission.user.id)
+        view = submission.view
+        return await self._on_modal(
+            ModalSubmitted(person, view.private_metadata, inputs_in(view.state.values))
+        )
+
     async def _message(self, session: SessionKey, event: MessageEvent) -> MessageReceived:
         raw = event.text or ""
         bot = self._identity.user_id
@@ -147,6 +196,8 @@ class SlackInbound:
             control=control,
             value=action.actions[0].value,
             message=MessageRef(session.channel, action.container.message_ts),
+            inputs=inputs_in(action.state.values),
+            trigger=action.trigger_id,
         )
 
     def _session(self, channel: str, thread: str) -> SessionKey:
@@ -195,13 +246,13 @@ class SlackInbound:
         task = self._last_message[session] = self._run(in_turn())
         task.add_done_callback(forget)
 
-    def _run(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def _run(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
         return task
 
-    def _done(self, task: asyncio.Task[None]) -> None:
+    def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("An event was not handled to its end.", exc_info=error)

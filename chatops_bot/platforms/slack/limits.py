@@ -26,3 +26,13 @@ CONFIRM_BUTTON = 30
 
 CODE_CHUNK = 3_000
 """Characters of one preformatted box; a longer text continues in the next box."""
+
+INPUT_LABEL = 2_000
+INPUT_TEXT = 3_000
+OPTIONS = 100
+OPTION_LABEL = 75
+OPTION_VALUE = 150
+PLACEHOLDER = 150
+BLOCK_ID = 255
+MODAL_TITLE = 24
+MODAL_BLOCKS = 100

@@ -34,6 +34,8 @@ CLOCK_SKEW = timedelta(minutes=5)
 FINDABLE_FOR = timedelta(hours=24)
 """How far back a message is looked for by its key: a crash is recovered from within minutes, an alert redelivered within hours."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
+POSTS = Pace(spacing=1.0, burst=3)
+"""Slack takes one post a second in a channel, all threads of it together, and short bursts."""
 
 
 class _Message:
@@ -86,13 +88,22 @@ class SlackWriter:
     """
 
     def __init__(
-        self, api: SlackApi, clock: Clock, ids: Ids, *, pace: Pace | None = None, patience: float = 120.0
+        self,
+        api: SlackApi,
+        clock: Clock,
+        ids: Ids,
+        *,
+        pace: Pace | None = None,
+        posts: Pace = POSTS,
+        patience: float = 120.0,
     ) -> None:
         self._api = api
         self._clock = clock
         self._ids = ids
         self._pace = pace or Pace()
         self._allowance = Allowance(self._pace)
+        self._posts = posts
+        self._channels: dict[str, tuple[Allowance, Allowance]] = {}
         self._patience = patience
         self._messages: OrderedDict[MessageRef, _Message] = OrderedDict()
         self._held_until = 0.0
@@ -131,6 +142,7 @@ class SlackWriter:
                 raise
             return MessageRef(answer["channel"], answer["ts"])
 
+        await self._turn_in(place)
         ref = await self._persist(once)
         self._remember(_Message(ref, place, self._clock.monotonic(), out_id))
         return ref
@@ -217,6 +229,24 @@ class SlackWriter:
                 await self._calm.wait()
             else:
                 return
+
+    async def _turn_in(self, place: Place) -> None:
+        """Wait for the channel's next slot for a post, first come, first served.
+
+        Posts in threads answer somebody who waits: they queue among themselves, and alerts give way to them.
+        """
+        now, fresh = self._clock.monotonic(), Allowance(self._posts)
+        in_all, in_threads = self._channels.pop(place.channel, (fresh, fresh))
+        if place.thread:
+            slot, in_threads = in_threads.reserve(now)
+            in_all = in_all.charge(slot)
+        else:
+            slot, in_all = in_all.reserve(now)
+        # A channel whose allowance is full again is as one that was never written in.
+        self._channels = {each: kept for each, kept in self._channels.items() if kept[0].full_at > now}
+        self._channels[place.channel] = (in_all, in_threads)
+        if slot > now:
+            await asyncio.sleep(slot - now)
 
     async def _update_urgently(self, message: _Message, view: View) -> None:
         """One attempt at a final: progress waits for the attempt, not for the pause until the next one."""

@@ -51,6 +51,12 @@ class Action(_Payload):
     value: str = ""
 
 
+class _State(_Payload):
+    """What the inputs of a message or a dialog hold: block → action → element."""
+
+    values: dict[str, dict[str, Json]] = {}
+
+
 class BlockActions(_Payload):
     """A press of a button."""
 
@@ -58,6 +64,8 @@ class BlockActions(_Payload):
     container: _Container
     message: _Posted | None = None
     actions: list[Action] = Field(min_length=1)
+    state: _State = _State()
+    trigger_id: str = ""
 
     @property
     def thread(self) -> str:
@@ -70,3 +78,46 @@ class Whereabouts(_Payload):
 
     user: _User
     container: _Container
+
+
+class _View(_Payload):
+    private_metadata: str = ""
+    state: _State = _State()
+
+    @property
+    def block_of(self) -> dict[str, str]:
+        """The block that an input stands in, by the input's name."""
+        blocks = self.state.values.items()
+        return {input_name(action): block for block, actions in blocks for action in actions}
+
+
+class ViewSubmission(_Payload):
+    """A dialog that was sent off."""
+
+    user: _User
+    view: _View
+
+
+INPUT = "input:"
+"""How the action ids of inputs begin, so that none is taken for a button."""
+
+
+def input_name(action_id: str) -> str:
+    return action_id.removeprefix(INPUT)
+
+
+def inputs_in(values: dict[str, dict[str, Json]]) -> dict[str, tuple[str, ...]]:
+    """What inputs hold, by name. Slack escapes the texts of options but not their values, nor what people type."""
+    return {
+        input_name(action): _held(element)
+        for actions in values.values()
+        for action, element in actions.items()
+        if action.startswith(INPUT)
+    }
+
+
+def _held(element: Json) -> tuple[str, ...]:
+    if element.get("type") == "plain_text_input":
+        return (str(element["value"]),) if element.get("value") else ()
+    options = element.get("selected_options") or [element.get("selected_option")]
+    return tuple(str(option.get("value")) for option in options if isinstance(option, dict))

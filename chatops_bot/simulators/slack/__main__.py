@@ -12,6 +12,7 @@ from pathlib import Path
 
 from chatops_bot.simulators.slack.errors import WorkspaceUnusable
 from chatops_bot.simulators.slack.server import Workspace
+from chatops_bot.simulators.slack.settings import Settings
 
 log = logging.getLogger("chatops_bot.simulators.slack")
 
@@ -25,6 +26,9 @@ def main() -> int:
     parser.add_argument("--host", default="127.0.0.1", help="a loopback address")
     parser.add_argument("--ready-json", action="store_true", help="print one JSON line when ready")
     parser.add_argument("--exit-with-parent", action="store_true", help="exit when standard input ends")
+    parser.add_argument(
+        "--rate-limits", choices=("slack", "off"), default="slack", help="how often the bot may call"
+    )
     options = parser.parse_args()
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s"
@@ -43,7 +47,10 @@ async def _serve(options: argparse.Namespace) -> None:
         loop.add_signal_handler(signum, stop.set)
     if options.exit_with_parent:
         threading.Thread(target=_watch_parent, args=(loop, stop), daemon=True, name="parent-watch").start()
-    async with Workspace.start(options.data, port=options.port, host=options.host) as workspace:
+    settings = Settings(rate_limits=options.rate_limits)
+    async with Workspace.start(
+        options.data, port=options.port, host=options.host, settings=settings
+    ) as workspace:
         log.info("The workspace is ready at %s", workspace.url)
         if options.ready_json:
             sys.stdout.write(json.dumps(workspace.ready()) + "\n")

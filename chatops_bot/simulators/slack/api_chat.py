@@ -4,23 +4,17 @@ from typing import Any
 
 from chatops_bot.simulators.slack import messages
 from chatops_bot.simulators.slack.arguments import Api, Arguments
+from chatops_bot.simulators.slack.content import read_content
 from chatops_bot.simulators.slack.errors import SlackError
 from chatops_bot.simulators.slack.identity import Caller
-from chatops_bot.simulators.slack.posting import Content
-from chatops_bot.simulators.slack.validation import (
-    MARKDOWN_TEXT,
-    MESSAGE_TEXT,
-    UPDATE_TEXT_BYTES,
-    check_message_blocks,
-)
+from chatops_bot.simulators.slack.validation import UPDATE_TEXT_BYTES
 
 Json = dict[str, Any]
-ATTACHMENTS = 100
 
 
 async def post_message(api: Api, caller: Caller, args: Arguments) -> Json:
-    channel = api.channel(args, caller.user_id)
-    content = _content(args)
+    channel = api.channel(args, caller, use="write")
+    content = read_content(args)
     thread_ts = args.optional_text("thread_ts")
     if thread_ts is not None and args.flag("reply_broadcast"):
         content.extra["subtype"] = "thread_broadcast"
@@ -29,8 +23,8 @@ async def post_message(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def post_ephemeral(api: Api, caller: Caller, args: Arguments) -> Json:
-    channel = api.channel(args, caller.user_id)
-    content = _content(args)
+    channel = api.channel(args, caller, use="write")
+    content = read_content(args)
     person = api.identity.person_by_id(args.text("user"))
     if person is None or not api.identity.sees(person.id, channel):
         raise SlackError("user_not_in_channel")
@@ -41,24 +35,26 @@ async def post_ephemeral(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def update(api: Api, caller: Caller, args: Arguments) -> Json:
-    """Without `blocks` the blocks stay; `blocks: []` removes them; text alone has a limit in bytes."""
-    channel = api.channel(args, caller.user_id)
-    content = _content(args)
-    if content.blocks is None and len(content.text.encode()) > UPDATE_TEXT_BYTES:
+    """Without `blocks` the blocks stay; `blocks: []` removes them; `text` has a limit in bytes."""
+    channel = api.channel(args, caller, use="write")
+    content = read_content(args)
+    if len(args.text("text").encode()) > UPDATE_TEXT_BYTES:
         raise SlackError("msg_too_long")
     ts = args.text("ts")
+    if api.streams.is_live(channel.id, ts):
+        raise SlackError("streaming_state_conflict")
     shown = await api.posting.edit(caller.user_id, channel, ts, content)
     return {"channel": channel.id, "ts": ts, "text": shown["text"], "message": shown}
 
 
 async def delete(api: Api, caller: Caller, args: Arguments) -> Json:
-    channel, ts = api.channel(args, caller.user_id), args.text("ts")
+    channel, ts = api.channel(args, caller, use="write"), args.text("ts")
     await api.posting.delete(channel, ts, caller.user_id)
     return {"channel": channel.id, "ts": ts}
 
 
 async def get_permalink(api: Api, caller: Caller, args: Arguments) -> Json:
-    channel, ts = api.channel(args, caller.user_id), args.text("message_ts")
+    channel, ts = api.channel(args, caller), args.text("message_ts")
     message = await api.database.run(lambda connection: messages.find_visible(connection, channel.id, ts))
     if message is None:
         raise SlackError("message_not_found")
@@ -77,47 +73,11 @@ async def remove_reaction(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def _react(api: Api, caller: Caller, args: Arguments, *, add: bool) -> Json:
-    channel, name = api.channel(args, caller.user_id), args.text("name").strip(":")
+    channel, name = api.channel(args, caller, use="write"), args.text("name").strip(":")
     if not (name.isascii() and name.replace("_", "").replace("-", "").replace("+", "").isalnum()):
         raise SlackError("invalid_name")
     await api.posting.react(caller.user_id, channel, args.text("timestamp"), name, add=add)
     return {}
-
-
-def _content(args: Arguments) -> Content:
-    """What the call says; raises no_text and each refusal of text, markdown_text and blocks."""
-    text, markdown = args.text("text"), args.text("markdown_text")
-    blocks = args.structure("blocks")
-    attachments = args.structure("attachments")
-    if markdown:
-        if text or blocks:
-            raise SlackError("markdown_text_conflict")
-        if len(markdown) > MARKDOWN_TEXT:
-            raise SlackError("msg_too_long")
-        blocks, text = [{"type": "markdown", "text": markdown}], markdown
-    if blocks is not None:
-        blocks = check_message_blocks(blocks)
-    if attachments is not None and not isinstance(attachments, list):
-        raise SlackError("invalid_attachments")
-    if attachments and len(attachments) > ATTACHMENTS:
-        raise SlackError("too_many_attachments")
-    if not (text.strip() or blocks or attachments):
-        raise SlackError("no_text")
-    extra: Json = {"attachments": attachments} if attachments else {}
-    if (metadata := args.structure("metadata")) is not None:
-        extra["metadata"] = _metadata(metadata)
-    return Content(text[:MESSAGE_TEXT], blocks, extra)
-
-
-def _metadata(metadata: Any) -> Json:
-    if not (
-        isinstance(metadata, dict)
-        and isinstance(metadata.get("event_type"), str)
-        and metadata["event_type"]
-        and isinstance(metadata.get("event_payload"), dict)
-    ):
-        raise SlackError("invalid_metadata_format")
-    return {"event_type": metadata["event_type"], "event_payload": metadata["event_payload"]}
 
 
 METHODS = {

@@ -25,13 +25,13 @@ async def auth_test(api: Api, caller: Caller, args: Arguments) -> Json:
 
 async def users_info(api: Api, caller: Caller, args: Arguments) -> Json:
     user_id = args.text("user")
-    if user_id not in api.identity.user_ids():
+    if user_id not in _user_ids(api):
         raise SlackError("user_not_found")
     return {"user": _user(api, user_id)}
 
 
 async def users_list(api: Api, caller: Caller, args: Arguments) -> Json:
-    page, cursor = page_of(api.identity.user_ids(), args)
+    page, cursor = page_of(_user_ids(api), args)
     return {
         "members": [_user(api, user_id) for user_id in page],
         "response_metadata": {"next_cursor": cursor},
@@ -39,13 +39,11 @@ async def users_list(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def bots_info(api: Api, caller: Caller, args: Arguments) -> Json:
-    identity = api.identity
-    if args.text("bot") not in ("", identity.bot_id):
+    app = api.apps.by_bot(args.text("bot") or api.identity.bot_id)
+    if app is None:
         raise SlackError("bot_not_found")
-    bot = {"id": identity.bot_id, "app_id": identity.app_id, "user_id": identity.bot_user_id}
-    return {
-        "bot": {**bot, "name": identity.bot_name, "deleted": False, "updated": identity.created, "icons": {}}
-    }
+    bot = {"id": app.bot_id, "app_id": app.app_id, "user_id": app.user_id, "name": app.name}
+    return {"bot": {**bot, "deleted": False, "updated": api.identity.created, "icons": {}}}
 
 
 async def team_info(api: Api, caller: Caller, args: Arguments) -> Json:
@@ -60,17 +58,21 @@ async def team_info(api: Api, caller: Caller, args: Arguments) -> Json:
     }
 
 
+def _user_ids(api: Api) -> list[str]:
+    return [*(person.id for person in api.identity.people), *(app.user_id for app in api.apps.all())]
+
+
 def _user(api: Api, user_id: str) -> Json:
-    identity = api.identity
+    identity, app = api.identity, api.apps.by_user(user_id)
     person = identity.person_by_id(user_id)
-    name = identity.bot_name if person is None else person.name
+    name = person.name if person is not None else "" if app is None else app.name
     profile = {"real_name": name, "display_name": name, "title": "" if person is None else person.title}
-    if person is None:
-        profile |= {"bot_id": identity.bot_id, "api_app_id": identity.app_id}
+    if app is not None:
+        profile |= {"bot_id": app.bot_id, "api_app_id": app.app_id}
     return {
         "id": user_id,
         "team_id": identity.team_id,
-        "name": identity.bot_name if person is None else person.key,
+        "name": name if person is None else person.key,
         "real_name": name,
         "deleted": False,
         "color": (BOT_COLOR if person is None else person.color).lstrip("#"),

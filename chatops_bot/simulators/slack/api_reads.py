@@ -9,17 +9,19 @@ from chatops_bot.simulators.slack import messages
 from chatops_bot.simulators.slack.arguments import Api, Arguments
 from chatops_bot.simulators.slack.errors import SlackError
 from chatops_bot.simulators.slack.identity import Caller, Channel
+from chatops_bot.simulators.slack.rooms import Room
 
 Json = dict[str, Any]
 HISTORY_DEFAULT = 100
 REPLIES_DEFAULT = 999
+DISTRIBUTED_MOST = 15
 
 
 async def history(api: Api, caller: Caller, args: Arguments) -> Json:
     """Newest first; thread replies are left out."""
-    channel = api.channel(args, caller.user_id)
+    channel = api.channel(args, caller, use="read", method="conversations.history")
     limit, inclusive, metadata = (
-        args.limit(HISTORY_DEFAULT),
+        _limit(api, caller, args, HISTORY_DEFAULT),
         args.flag("inclusive"),
         args.flag("include_all_metadata"),
     )
@@ -42,9 +44,9 @@ async def history(api: Api, caller: Caller, args: Arguments) -> Json:
 
 async def replies(api: Api, caller: Caller, args: Arguments) -> Json:
     """The root and its replies, oldest first; `oldest` and `latest` bound the replies only."""
-    channel = api.channel(args, caller.user_id)
+    channel = api.channel(args, caller, use="read", method="conversations.replies")
     limit, inclusive, metadata = (
-        args.limit(REPLIES_DEFAULT),
+        _limit(api, caller, args, REPLIES_DEFAULT),
         args.flag("inclusive"),
         args.flag("include_all_metadata"),
     )
@@ -73,7 +75,7 @@ async def replies(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def info(api: Api, caller: Caller, args: Arguments) -> Json:
-    return {"channel": _channel(api, caller, api.channel(args, caller.user_id))}
+    return {"channel": _channel(api, caller, api.channel(args, caller, method="conversations.info"))}
 
 
 async def list_channels(api: Api, caller: Caller, args: Arguments) -> Json:
@@ -97,7 +99,7 @@ async def open_direct(api: Api, caller: Caller, args: Arguments) -> Json:
     if not asked and not args.has("channel"):
         raise SlackError("users_list_not_supplied")
     if not asked:
-        channel = api.channel(args, caller.user_id)
+        channel = api.channel(args, caller)
     else:
         others = {*asked, caller.user_id} - {api.identity.bot_user_id}
         person = api.identity.person_by_id(others.pop()) if len(others) == 1 else None
@@ -110,14 +112,23 @@ async def open_direct(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def members(api: Api, caller: Caller, args: Arguments) -> Json:
-    page, cursor = page_of(api.identity.members(api.channel(args, caller.user_id)), args)
+    page, cursor = page_of(
+        api.identity.members(api.channel(args, caller, method="conversations.members")), args
+    )
     return {"members": page, "response_metadata": {"next_cursor": cursor}}
 
 
 async def join(api: Api, caller: Caller, args: Arguments) -> Json:
-    channel = api.channel(args, caller.user_id)
+    channel = api.channel(args, caller)
     if channel.kind == "im":
         raise SlackError("method_not_supported_for_channel_type")
+    room = api.rooms.of(channel)
+    if room.archived:
+        raise SlackError("is_archived")
+    if caller.kind == "bot" and not room.bot_is_member:
+        joined = Room(archived=room.archived)
+        await api.database.run(lambda connection: api.rooms.change(connection, channel, joined))
+        return {"channel": _channel(api, caller, channel)}
     return {"channel": _channel(api, caller, channel), "warning": "already_in_channel"}
 
 
@@ -130,12 +141,18 @@ def page_of(items: list[Any], args: Arguments) -> tuple[list[Any], str]:
     return items[int(start[:9]) : end], _to_cursor(str(end)) if end < len(items) else ""
 
 
+def _limit(api: Api, caller: Caller, args: Arguments, default: int) -> int:
+    limit = args.limit(default)
+    return min(limit, DISTRIBUTED_MOST) if api.settings.distributed and caller.kind == "bot" else limit
+
+
 def _channel(api: Api, caller: Caller, channel: Channel) -> Json:
+    room = api.rooms.of(channel)
     common = {
         "id": channel.id,
         "created": api.identity.created,
-        "is_archived": False,
-        "is_member": True,
+        "is_archived": room.archived,
+        "is_member": caller.kind != "bot" or room.bot_is_member,
         "is_org_shared": False,
         "context_team_id": api.identity.team_id,
     }

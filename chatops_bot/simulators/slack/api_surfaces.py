@@ -32,7 +32,7 @@ async def update_view(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def set_status(api: Api, caller: Caller, args: Arguments) -> Json:
-    channel, thread_ts = api.channel(args, caller.user_id, "channel_id"), args.text("thread_ts")
+    channel, thread_ts = api.channel(args, caller, "channel_id", use="write"), args.text("thread_ts")
     loading = args.structure("loading_messages") or []
     if not isinstance(loading, list) or len(loading) > LOADING_MESSAGES:
         raise SlackError("invalid_arguments", ["[ERROR] at most 10 loading_messages"])

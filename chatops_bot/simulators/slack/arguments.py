@@ -5,21 +5,27 @@ Forms and queries carry only strings, so a structure may arrive as JSON text and
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl
 
 from aiohttp import web
 
+from chatops_bot.simulators.slack.apps import Apps
+from chatops_bot.simulators.slack.clock import Clock
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.errors import SlackError
 from chatops_bot.simulators.slack.guard import NotJson, parse_json
-from chatops_bot.simulators.slack.identity import Channel, Identity
+from chatops_bot.simulators.slack.identity import Caller, Channel, Identity
 from chatops_bot.simulators.slack.posting import Posting
+from chatops_bot.simulators.slack.rooms import Rooms
+from chatops_bot.simulators.slack.scopes import check_channel
 from chatops_bot.simulators.slack.settings import Settings
 from chatops_bot.simulators.slack.socket_mode import SocketMode
+from chatops_bot.simulators.slack.streams import Streams
 from chatops_bot.simulators.slack.views import Views
 
 Json = dict[str, Any]
+Use = Literal["see", "read", "write"]
 PAGE_MOST = 999
 
 
@@ -28,16 +34,36 @@ class Api:
     """What the methods work on."""
 
     identity: Identity
+    apps: Apps
+    rooms: Rooms
     database: Database
     posting: Posting
     views: Views
+    streams: Streams
     socket_mode: SocketMode
     settings: Settings
+    clock: Clock
     url: str
 
-    def channel(self, args: "Arguments", user_id: str, name: str = "channel") -> Channel:
-        """The channel named by id, `#name`, or (a DM with the bot) user id; raises channel_not_found."""
-        given = args.text(name).lstrip("#")
+    def channel(
+        self, args: "Arguments", caller: Caller, name: str = "channel", *, use: Use = "see", method: str = ""
+    ) -> Channel:
+        """The channel named by id, `#name`, or (a DM with the bot) user id.
+
+        `use` is what for: to read or write in it the bot must be a member. Raises channel_not_found, not_in_channel,
+        is_archived, and missing_scope for a `method` whose scope depends on the channel.
+        """
+        channel = self._named(args.text(name).lstrip("#"), caller.user_id)
+        room = self.rooms.of(channel)
+        if caller.kind == "bot":
+            check_channel(method, channel, self.settings.bot_scopes)
+            if use != "see" and not room.bot_is_member:
+                raise SlackError("not_in_channel")
+        if use == "write" and room.archived:
+            raise SlackError("is_archived")
+        return channel
+
+    def _named(self, given: str, user_id: str) -> Channel:
         identity = self.identity
         person = identity.person_by_id(given)
         for channel in identity.channels:

@@ -5,17 +5,17 @@ Every answer is JSON. A refusal is `{"ok": false, "error": code, "message": sent
 
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from aiohttp import web
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from chatops_bot.simulators.slack import messages, page_view
+from chatops_bot.simulators.slack.apps import Apps
 from chatops_bot.simulators.slack.composer import compose
 from chatops_bot.simulators.slack.database import Database
+from chatops_bot.simulators.slack.driving_border import Body, answering, read_body
 from chatops_bot.simulators.slack.errors import DrivingError, SlackError
-from chatops_bot.simulators.slack.guard import NotJson, parse_json, refuse
 from chatops_bot.simulators.slack.identity import BOT_COLOR, Channel, Identity, Person
 from chatops_bot.simulators.slack.interactions import Click, Interactions
 from chatops_bot.simulators.slack.live import Live
@@ -29,11 +29,7 @@ Json = dict[str, Any]
 PAGE_DEFAULT, PAGE_MOST = 50, 200
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Click(_Body):
+class _Click(Body):
     person: str
     channel: str | None = None
     ts: str | None = None
@@ -45,42 +41,49 @@ class _Click(_Body):
     confirm: bool | None = None
 
 
-class _Submit(_Body):
+class _Suggest(Body):
+    person: str
+    channel: str | None = None
+    ts: str | None = None
+    view_id: str | None = None
+    action_id: str
+    block_id: str | None = None
+    query: str
+
+
+class _Submit(Body):
     person: str
     channel: str | None = None
     ts: str | None = None
     view_id: str | None = None
     action_id: str | None = None
-    values: dict[str, dict[str, str | list[str] | None]] = {}
+    values: dict[str, dict[str, str | list[str] | None]] = Field(default_factory=dict)
     confirm: bool | None = None
 
 
-class _CloseView(_Body):
+class _CloseView(Body):
     person: str
     view_id: str
 
 
-class _Post(_Body):
+class _Post(Body):
     person: str
     channel: str
     text: str
     thread_ts: str | None = None
 
 
-class _Read(_Body):
+class _Read(Body):
     person: str
     channel: str
     ts: str = Field(pattern=r"^[0-9]{1,12}\.[0-9]{6}$")
-
-
-B = TypeVar("B", bound=_Body)
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+    thread_ts: str | None = Field(default=None, pattern=r"^[0-9]{1,12}\.[0-9]{6}$")
 
 
 class Driving:
     """Each name in POSTS and GETS is a path under /sim and the method that serves it."""
 
-    POSTS = ("click", "submit", "close_view", "post", "read")
+    POSTS = ("click", "suggest", "submit", "close_view", "post", "read")
     GETS = ("state", "messages", "ephemerals", "versions", "calls", "live")
 
     def __init__(
@@ -92,6 +95,7 @@ class Driving:
         views: Views,
         socket_mode: SocketMode,
         live: Live,
+        apps: Apps,
     ) -> None:
         self._identity = identity
         self._database = database
@@ -100,6 +104,7 @@ class Driving:
         self._views = views
         self._socket_mode = socket_mode
         self._pages = live
+        self._apps = apps
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -108,7 +113,7 @@ class Driving:
         ]
 
     async def click(self, request: web.Request) -> web.StreamResponse:
-        body = await self._body(request, _Click)
+        body = await read_body(request, _Click)
         person = self._person(body.person)
         click = Click(body.action_id, body.block_id, body.value, body.selected, body.confirm)
         if body.view_id is not None:
@@ -117,9 +122,19 @@ class Driving:
         channel, ts = self._message(person, body.channel, body.ts)
         return web.json_response(await self._interactions.click_message(person, channel, ts, click))
 
+    async def suggest(self, request: web.Request) -> web.StreamResponse:
+        body = await read_body(request, _Suggest)
+        person = self._person(body.person)
+        asked = Click(body.action_id, body.block_id, body.query)
+        if body.view_id is not None:
+            view = await self._view(person, body.view_id)
+            return web.json_response(await self._interactions.suggest_in_view(person, view, asked))
+        channel, ts = self._message(person, body.channel, body.ts)
+        return web.json_response(await self._interactions.suggest_in_message(person, channel, ts, asked))
+
     async def submit(self, request: web.Request) -> web.StreamResponse:
         """A modal by `view_id`; else the button `action_id` of a message, its inputs filled with `values`."""
-        body = await self._body(request, _Submit)
+        body = await read_body(request, _Submit)
         person = self._person(body.person)
         if body.view_id is not None:
             view = await self._view(person, body.view_id)
@@ -133,13 +148,13 @@ class Driving:
         )
 
     async def close_view(self, request: web.Request) -> web.StreamResponse:
-        body = await self._body(request, _CloseView)
+        body = await read_body(request, _CloseView)
         person = self._person(body.person)
         await self._interactions.close_view(person, await self._view(person, body.view_id))
         return web.json_response({"ok": True})
 
     async def post(self, request: web.Request) -> web.StreamResponse:
-        body = await self._body(request, _Post)
+        body = await read_body(request, _Post)
         person = self._person(body.person)
         channel = self._channel(person, body.channel)
         text = compose(body.text.strip(), self._handles())
@@ -151,13 +166,13 @@ class Driving:
             raise DrivingError(
                 error.code, f"There is no thread {body.thread_ts} in {channel.name}."
             ) from error
-        await self._mark_read(person, channel, stored.ts)
+        await self._mark_read(person, channel, stored.ts, body.thread_ts)
         return web.json_response({"ok": True, "ts": stored.ts})
 
     async def read(self, request: web.Request) -> web.StreamResponse:
-        body = await self._body(request, _Read)
+        body = await read_body(request, _Read)
         person = self._person(body.person)
-        await self._mark_read(person, self._channel(person, body.channel), body.ts)
+        await self._mark_read(person, self._channel(person, body.channel), body.ts, body.thread_ts)
         return web.json_response({"ok": True})
 
     async def state(self, request: web.Request) -> web.StreamResponse:
@@ -170,10 +185,12 @@ class Driving:
                 for channel in mine
             ]
         )
+        threads = await self._database.run(lambda connection: self._unread_threads(connection, me, mine))
         users = {
             p.id: {"name": p.name, "is_bot": False, "key": p.key, "color": p.color} for p in identity.people
         }
-        users[identity.bot_user_id] = {"name": identity.bot_name, "is_bot": True, "color": BOT_COLOR}
+        for app in self._apps.all():
+            users[app.user_id] = {"name": app.name, "is_bot": True, "color": BOT_COLOR}
         channels = []
         for channel, (unread, mentions) in zip(mine, counts, strict=True):
             name = identity.bot_name if channel.kind == "im" else channel.name
@@ -197,6 +214,7 @@ class Driving:
                 "people": people,
                 "users": users,
                 "channels": channels,
+                "threads": threads,
                 "bot_user_id": identity.bot_user_id,
                 "bot_online": self._socket_mode.online,
                 "statuses": [status for status in self._posting.statuses() if status["channel"] in ours],
@@ -257,15 +275,28 @@ class Driving:
             raise DrivingError("websocket_needed", "/sim/live is a WebSocket.")
         return await self._pages.serve(request, person)
 
-    async def _mark_read(self, person: Person, channel: Channel, ts: str) -> None:
-        await self._database.run(lambda connection: messages.mark_read(connection, channel.id, person.id, ts))
-        self._pages.push([person], {"type": "read", "channel": channel.id, "ts": ts})
+    async def _mark_read(self, person: Person, channel: Channel, ts: str, thread_ts: str | None) -> None:
+        await self._database.run(
+            lambda connection: messages.mark_read(connection, channel.id, person.id, ts, thread_ts)
+        )
+        where = {"channel": channel.id, "ts": ts} | ({"thread_ts": thread_ts} if thread_ts else {})
+        self._pages.push([person], {"type": "read", **where})
+
+    def _unread_threads(self, connection: sqlite3.Connection, me: Person, mine: list[Channel]) -> list[Json]:
+        """The unread threads of a person, each with `html` beside its root's text."""
+        found = [
+            {"channel": channel.id, **thread}
+            for channel in mine
+            for thread in messages.unread_threads(connection, channel.id, me.id)
+        ]
+        found.sort(key=lambda thread: str(thread["latest_reply"]), reverse=True)
+        return [page_view.page_message(thread, self._identity.names()) for thread in found]
 
     def _page_message(self, connection: sqlite3.Connection, message: Stored) -> Json:
         shown = messages.as_slack(connection, message)
         if message.ephemeral_to is not None:
             shown["ephemeral"] = True
-        return page_view.page_message(shown, self._identity.names())
+        return page_view.page_message(shown, self._posting.names())
 
     def _handles(self) -> dict[str, str]:
         identity = self._identity
@@ -303,29 +334,6 @@ class Driving:
         if view is None:
             raise DrivingError("view_not_found", f"{person.key} has no open modal {view_id!r}.")
         return view
-
-    @staticmethod
-    async def _body(request: web.Request, model: type[B]) -> B:
-        try:
-            return model.model_validate(parse_json(await request.read()))
-        except NotJson as error:
-            raise DrivingError("invalid_json", "The body is not JSON.") from error
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"]) or "body"
-            raise DrivingError("invalid_body", f"`{where}`: {first['msg']}.") from error
-
-
-def answering(handler: Handler) -> Handler:
-    """A refusal becomes JSON; HTTP 200, since the request itself was understood."""
-
-    async def answer(request: web.Request) -> web.StreamResponse:
-        try:
-            return await handler(request)
-        except DrivingError as error:
-            return refuse(200, error.code, error.sentence)
-
-    return answer
 
 
 def _limit(given: str | None) -> int:

@@ -1,13 +1,19 @@
 """What the workspace refuses: Slack's error codes for the Web API, plain sentences for people and drivers."""
 
+from collections.abc import Mapping
+
 
 class SlackError(Exception):
-    """A Web API refusal: `code` is Slack's, `messages` its per-field details (`response_metadata.messages`)."""
+    """A Web API refusal: `code` is Slack's, `messages` its per-field details (`response_metadata.messages`), `details`
+    what else stands in the answer."""
 
-    def __init__(self, code: str, messages: list[str] | None = None) -> None:
+    def __init__(
+        self, code: str, messages: list[str] | None = None, details: Mapping[str, str] | None = None
+    ) -> None:
         super().__init__(code if not messages else f"{code}: {'; '.join(messages)}")
         self.code = code
         self.messages = messages or []
+        self.details = dict(details or {})
 
 
 class DrivingError(Exception):

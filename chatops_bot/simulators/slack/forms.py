@@ -9,9 +9,9 @@ from chatops_bot.simulators.slack.validation import options_of
 Json = dict[str, Any]
 Values = Mapping[str, Mapping[str, Any]]
 
-ONE_OF = ("static_select", "radio_buttons", "overflow")
-MANY_OF = ("multi_static_select", "checkboxes")
-STATEFUL = ("static_select", "radio_buttons", *MANY_OF, "plain_text_input")
+ONE_OF = ("static_select", "external_select", "radio_buttons", "overflow")
+MANY_OF = ("multi_static_select", "multi_external_select", "checkboxes")
+STATEFUL = ("static_select", "external_select", "radio_buttons", *MANY_OF, "plain_text_input")
 
 
 def elements(blocks: list[Json]) -> Iterator[tuple[Json, Json]]:
@@ -63,6 +63,11 @@ def element_state(element: Json, choice: Any) -> Json:
     return {"type": kind, "selected_option": None if choice is None else _option(element, choice)}
 
 
+def dispatches(block: Json) -> bool:
+    """Whether using a control of this block is told to the bot; an input block's only when it says so."""
+    return block["type"] != "input" or bool(block.get("dispatch_action"))
+
+
 def action_of(block: Json, element: Json, choice: Any, action_ts: str) -> Json:
     """The entry of `actions` that a click on the element produces; `choice` is None for a button."""
     action = {"action_id": element["action_id"], "block_id": block["block_id"], "action_ts": action_ts}
@@ -70,10 +75,12 @@ def action_of(block: Json, element: Json, choice: Any, action_ts: str) -> Json:
         action |= {"type": "button", "text": escaped_text(element["text"])}
         action |= {key: element[key] for key in ("value", "style", "url") if key in element}
         return action
-    if element["type"] not in (*ONE_OF, *MANY_OF):
-        raise DrivingError(
-            "not_clickable", f"{element['action_id']!r} is a text input: it is filled, not clicked."
-        )
+    if element["type"] == "plain_text_input":
+        if not dispatches(block):
+            raise DrivingError(
+                "not_clickable", f"{element['action_id']!r} is a text input: it is filled, not clicked."
+            )
+        return action | element_state(element, choice)
     if choice is None:
         raise DrivingError(
             "option_needed", f"{element['action_id']!r} needs `selected`, the value of an option."

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatops_bot.simulators.slack import forms, messages
+from chatops_bot.simulators.slack.clock import Clock
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.errors import AppNotResponding, DrivingError, SlackError
 from chatops_bot.simulators.slack.identity import Channel, Identity, Person
 from chatops_bot.simulators.slack.messages import Stored
 from chatops_bot.simulators.slack.settings import Settings
 from chatops_bot.simulators.slack.socket_mode import SocketMode
+from chatops_bot.simulators.slack.suggestions import EXTERNAL, QUERY_DEFAULT, Suggestions, Surface
+from chatops_bot.simulators.slack.validation import check_suggestions
 from chatops_bot.simulators.slack.views import Views
 
 Json = dict[str, Any]
@@ -33,6 +36,17 @@ class Click:
     confirm: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Unsent:
+    """A click that changes only what the person sees; `answer` goes to the driver."""
+
+    answer: Json
+
+
+_CANCELLED = _Unsent({"ok": True, "cancelled": True})
+_FILLED = _Unsent({"ok": True, "dispatched": False})
+
+
 class Interactions:
     def __init__(
         self,
@@ -41,6 +55,7 @@ class Interactions:
         socket_mode: SocketMode,
         views: Views,
         settings: Settings,
+        clock: Clock,
         base_url: str,
     ) -> None:
         self._identity = identity
@@ -48,7 +63,9 @@ class Interactions:
         self._socket_mode = socket_mode
         self._views = views
         self._settings = settings
+        self._clock = clock
         self._base_url = base_url
+        self._suggestions = Suggestions()
         # What each person has chosen on each surface and not sent; the real client keeps this too.
         self._chosen: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
 
@@ -64,21 +81,12 @@ class Interactions:
             lambda connection: self._message(connection, person, channel, ts, click)
         )
         surface = (person.id, f"{channel.id}/{ts}")
+        blocks = self._suggestions.fill(surface, blocks)
         action = self._action(blocks, surface, click, values)
-        if action is None:
-            return {"ok": True, "cancelled": True}
-        container: Json = {
-            "type": "message",
-            "message_ts": ts,
-            "channel_id": channel.id,
-            "is_ephemeral": message.ephemeral_to is not None,
-        }
-        if thread_ts := shown.get("thread_ts"):
-            container["thread_ts"] = thread_ts
-        name = "directmessage" if channel.kind == "im" else channel.name
+        if isinstance(action, _Unsent):
+            return action.answer
         payload = self._payload("block_actions", person) | {
-            "container": container,
-            "channel": {"id": channel.id, "name": name},
+            **_whereabouts(channel, message, shown),
             "state": {"values": forms.state_values(blocks, self._chosen.get(surface, {}))},
             "trigger_id": self._views.issue_trigger(person),
             "response_url": await self._response_url(person, message),
@@ -94,10 +102,11 @@ class Interactions:
         self, person: Person, view: Json, click: Click, values: forms.Values | None = None
     ) -> Json:
         surface = (person.id, view["id"])
-        action = self._action(view["blocks"], surface, click, values)
-        if action is None:
-            return {"ok": True, "cancelled": True}
-        state = {"values": forms.state_values(view["blocks"], self._chosen.get(surface, {}))}
+        blocks = self._suggestions.fill(surface, view["blocks"])
+        action = self._action(blocks, surface, click, values)
+        if isinstance(action, _Unsent):
+            return action.answer
+        state = {"values": forms.state_values(blocks, self._chosen.get(surface, {}))}
         payload = self._payload("block_actions", person) | {
             "container": {"type": "view", "view_id": view["id"]},
             "view": {**view, "state": state},
@@ -110,9 +119,10 @@ class Interactions:
     async def submit_view(self, person: Person, view: Json, values: forms.Values) -> Json:
         """Submit a modal; the acknowledgement may keep it open with errors, change it, or close it."""
         surface = (person.id, view["id"])
-        chosen = self._remembered(surface, view["blocks"], values)
-        state = forms.state_values(view["blocks"], chosen)
-        if missing := forms.missing_inputs(view["blocks"], state):
+        blocks = self._suggestions.fill(surface, view["blocks"])
+        chosen = self._remembered(surface, blocks, values)
+        state = forms.state_values(blocks, chosen)
+        if missing := forms.missing_inputs(blocks, state):
             return _field_errors("missing_input", missing, self._views.page(view))
         self._chosen[surface] = chosen
         payload = self._payload("view_submission", person) | {
@@ -122,6 +132,42 @@ class Interactions:
         }
         answer = await self._socket_mode.request(payload)
         return await self._apply(person, view, answer)
+
+    async def suggest_in_message(self, person: Person, channel: Channel, ts: str, asked: Click) -> Json:
+        """What the bot offers for an external select of a message; `asked.value` is what the person has typed."""
+        message, shown, blocks = await self._database.run(
+            lambda connection: self._message(connection, person, channel, ts, asked)
+        )
+        where = _whereabouts(channel, message, shown)
+        if message.ephemeral_to is None:
+            where["message"] = shown
+        return await self._suggest(person, (person.id, f"{channel.id}/{ts}"), blocks, asked, where)
+
+    async def suggest_in_view(self, person: Person, view: Json, asked: Click) -> Json:
+        """As `suggest_in_message`, for a modal."""
+        where = {"container": {"type": "view", "view_id": view["id"]}, "view": view}
+        return await self._suggest(person, (person.id, view["id"]), view["blocks"], asked, where)
+
+    async def _suggest(
+        self, person: Person, surface: Surface, blocks: list[Json], asked: Click, where: Json
+    ) -> Json:
+        found = [one for one in _matching(blocks, asked) if one[1]["type"] in EXTERNAL]
+        if not found:
+            raise DrivingError("action_not_found", f"There is no external select {asked.action_id!r}.")
+        block, element = found[0]
+        query = asked.value or ""
+        if len(query) < element.get("min_query_length", QUERY_DEFAULT):
+            return {"ok": True, "options": []}
+        control = {"action_id": element["action_id"], "block_id": block["block_id"], "value": query}
+        answer = await self._socket_mode.request(
+            {**self._payload("block_suggestion", person), **where, **control}
+        )
+        try:
+            offered = check_suggestions(answer)
+        except SlackError as error:
+            raise DrivingError("invalid_options", f"Slack would show no options: {error}.") from error
+        self._suggestions.keep(surface, block, element, offered)
+        return {"ok": True, **{key: offered[key] for key in ("options", "option_groups") if key in offered}}
 
     async def close_view(self, person: Person, view: Json) -> None:
         """Close a modal; the bot hears of it where it asked to, and its silence changes nothing."""
@@ -140,10 +186,7 @@ class Interactions:
         kind = answer.get("response_action")
         try:
             if kind == "errors":
-                errors = answer.get("errors")
-                return _field_errors(
-                    "view_errors", errors if isinstance(errors, dict) else {}, self._views.page(view)
-                )
+                return _field_errors("view_errors", _checked_errors(view, answer), self._views.page(view))
             if kind == "update":
                 changed = await self._views.update(answer.get("view"), view["id"], None, None)
                 return {"ok": True, "view": self._views.page(changed)}
@@ -151,7 +194,7 @@ class Interactions:
                 pushed = await self._views.push_on(person, view["id"], answer.get("view"))
                 return {"ok": True, "view": self._views.page(pushed)}
         except SlackError as error:
-            sentence = f"The bot answered with a view that Slack would refuse: {error}."
+            sentence = f"The bot's answer is one that Slack would refuse: {error}."
             raise DrivingError("invalid_view", sentence) from error
         current = await self._views.find(person, view["id"])
         if current is not None:
@@ -165,6 +208,8 @@ class Interactions:
         message = messages.find(connection, channel.id, ts)
         if message is None or message.ephemeral_to not in (None, person.id):
             raise DrivingError("message_not_found", f"{person.key} sees no message {ts} in {channel.name}.")
+        if message.body.get("bot_id", self._identity.bot_id) != self._identity.bot_id:
+            raise DrivingError("other_app", "This control belongs to another app, which does not run here.")
         current: list[Json] = message.body.get("blocks", [])
         earlier = [version["blocks"] for version in reversed(messages.versions(connection, channel.id, ts))]
         clicked = next((blocks for blocks in [current, *earlier] if _matching(blocks, click)), current)
@@ -172,8 +217,8 @@ class Interactions:
 
     def _action(
         self, blocks: list[Json], surface: tuple[str, str], click: Click, values: forms.Values | None
-    ) -> Json | None:
-        """The action of a click, or None when its confirm dialog was cancelled. Remembers what was chosen."""
+    ) -> Json | _Unsent:
+        """The action of a click, unless it does not go to the bot. Remembers what was chosen."""
         found = _matching(blocks, click)
         if not found:
             sentence = f"The message has no control {click.action_id!r}"
@@ -185,7 +230,7 @@ class Interactions:
         if click.confirm is False:
             if "confirm" not in element:
                 raise DrivingError("no_confirm_dialog", f"{click.action_id!r} asks for no confirmation.")
-            return None
+            return _CANCELLED
         choice = click.selected if click.selected is not None else click.value
         action = forms.action_of(block, element, choice, f"{time.time():.6f}")
         chosen = self._remembered(surface, blocks, values or {})
@@ -195,7 +240,7 @@ class Interactions:
         self._chosen[surface] = chosen
         if len(self._chosen) > SURFACES_KEPT:
             self._chosen.pop(next(iter(self._chosen)))
-        return action
+        return action if forms.dispatches(block) else _FILLED
 
     def _remembered(
         self, surface: tuple[str, str], blocks: list[Json], values: forms.Values
@@ -224,7 +269,7 @@ class Interactions:
         }
 
     async def _response_url(self, person: Person, message: Stored) -> str:
-        token, settings, now = secrets.token_urlsafe(24), self._settings, time.time()
+        token, settings, now = secrets.token_urlsafe(24), self._settings, self._clock.time()
 
         def work(connection: sqlite3.Connection) -> None:
             connection.execute(
@@ -247,6 +292,20 @@ class Interactions:
         return f"{self._base_url}/response/{token}"
 
 
+def _whereabouts(channel: Channel, message: Stored, shown: Json) -> Json:
+    """`container` and `channel` of a payload about a message."""
+    container: Json = {
+        "type": "message",
+        "message_ts": message.ts,
+        "channel_id": channel.id,
+        "is_ephemeral": message.ephemeral_to is not None,
+    }
+    if thread_ts := shown.get("thread_ts"):
+        container["thread_ts"] = thread_ts
+    name = "directmessage" if channel.kind == "im" else channel.name
+    return {"container": container, "channel": {"id": channel.id, "name": name}}
+
+
 def _matching(blocks: list[Json], click: Click) -> list[tuple[Json, Json]]:
     """The controls that a click may mean, each with its block."""
     return [
@@ -256,6 +315,17 @@ def _matching(blocks: list[Json], click: Click) -> list[tuple[Json, Json]]:
         and click.block_id in (None, block["block_id"])
         and (click.value is None or element["type"] != "button" or element.get("value") == click.value)
     ]
+
+
+def _checked_errors(view: Json, answer: Json) -> dict[str, str]:
+    """The errors that the bot answered with; Slack shows a failure for one that is at no input block of the view."""
+    errors = answer.get("errors")
+    inputs = {block["block_id"] for block in view["blocks"] if block["type"] == "input"}
+    if not isinstance(errors, dict) or not errors or not all(isinstance(one, str) for one in errors.values()):
+        raise SlackError("invalid_arguments", ["[ERROR] `errors` maps block_id to a sentence"])
+    if unknown := sorted(set(errors) - inputs):
+        raise SlackError("invalid_arguments", [f"[ERROR] no input block has the block_id {unknown[0]}"])
+    return errors
 
 
 def _field_errors(code: str, errors: dict[str, str], view: Json | None) -> Json:

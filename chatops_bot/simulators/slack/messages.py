@@ -13,6 +13,7 @@ from typing import Any
 
 from chatops_bot.simulators.slack.database import read_meta, write_meta
 from chatops_bot.simulators.slack.errors import SlackError
+from chatops_bot.simulators.slack.settings import Settings
 
 Json = dict[str, Any]
 
@@ -156,6 +157,19 @@ def versions(connection: sqlite3.Connection, channel: str, ts: str) -> list[Json
     return [{"text": "", "blocks": [], **json.loads(body), "at": at} for at, body in rows]
 
 
+def trim_versions(connection: sqlite3.Connection, message: Stored, settings: Settings) -> None:
+    """Forget the oldest states of a message, and the oldest of all, beyond what is kept."""
+    connection.execute(
+        "DELETE FROM versions WHERE channel = ? AND ts = ? AND id NOT IN "
+        "(SELECT id FROM versions WHERE channel = ? AND ts = ? ORDER BY id DESC LIMIT ?)",
+        (message.channel, message.ts, message.channel, message.ts, settings.versions_kept),
+    )
+    connection.execute(
+        "DELETE FROM versions WHERE id <= (SELECT MAX(id) FROM versions) - ?",
+        (settings.versions_kept_in_all,),
+    )
+
+
 def as_slack(connection: sqlite3.Connection, message: Stored, *, metadata: bool = True) -> Json:
     """The message as Slack's read methods return it, thread figures included."""
     shown = {**message.body, "ts": message.ts}
@@ -186,25 +200,59 @@ def as_slack(connection: sqlite3.Connection, message: Stored, *, metadata: bool 
 
 
 def unread(connection: sqlite3.Connection, channel: str, user: str, *, direct: bool) -> tuple[int, int]:
-    """(unread, mentions) of a channel for a user: others' root messages, and any message that names the user."""
+    """(unread, mentions) of a channel for a user: others' messages in the channel itself, and those that name the
+    user. In a direct conversation each one counts as a mention."""
     row = connection.execute(
         "SELECT ts FROM reads WHERE user = ? AND channel = ?", (user, channel)
     ).fetchone()
     seen = row[0] if row else "0"
     count = (
         "SELECT COUNT(*) FROM messages WHERE channel = ? AND ts > ? AND author != ? AND ephemeral_to IS NULL"
+        " AND in_channel = 1"
     )
-    fresh = int(connection.execute(f"{count} AND in_channel = 1", (channel, seen, user)).fetchone()[0])
+    fresh = int(connection.execute(count, (channel, seen, user)).fetchone()[0])
     if direct:
         return fresh, fresh
     named = connection.execute(f"{count} AND body LIKE ?", (channel, seen, user, f"%<@{user}%")).fetchone()[0]
     return fresh, int(named)
 
 
-def mark_read(connection: sqlite3.Connection, channel: str, user: str, ts: str) -> None:
+def unread_threads(connection: sqlite3.Connection, channel: str, user: str) -> list[Json]:
+    """The threads of a channel with replies that a user has not read, the latest reply first: {thread_ts, text, unread,
+    mentions, latest_reply}. Only threads that the user wrote in count, and replies that name the user."""
+    rows = connection.execute(
+        """
+        SELECT reply.thread_ts, root.body, COUNT(*), SUM(reply.body LIKE :named), MAX(reply.ts)
+        FROM messages reply JOIN messages root ON root.channel = reply.channel AND root.ts = reply.thread_ts
+        WHERE reply.channel = :channel AND reply.author != :user AND reply.ephemeral_to IS NULL
+          AND reply.ts > COALESCE((SELECT ts FROM reads WHERE user = :user AND channel = :channel || '/' || root.ts), '0')
+          AND (reply.body LIKE :named OR EXISTS (
+            SELECT 1 FROM messages own WHERE own.channel = :channel AND own.author = :user
+              AND (own.ts = root.ts OR own.thread_ts = root.ts)))
+        GROUP BY reply.thread_ts ORDER BY MAX(reply.ts) DESC
+        """,
+        {"channel": channel, "user": user, "named": f"%<@{user}%"},
+    )
+    return [
+        {
+            "thread_ts": thread_ts,
+            "text": json.loads(root).get("text", ""),
+            "unread": unread,
+            "mentions": mentions,
+            "latest_reply": latest,
+        }
+        for thread_ts, root, unread, mentions, latest in rows
+    ]
+
+
+def mark_read(
+    connection: sqlite3.Connection, channel: str, user: str, ts: str, thread_ts: str | None = None
+) -> None:
+    """Read up to `ts`: a channel, or one thread of it, which has a mark of its own."""
+    place = channel if thread_ts is None else f"{channel}/{thread_ts}"
     connection.execute(
         "INSERT INTO reads VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET ts = MAX(ts, excluded.ts)",
-        (user, channel, ts),
+        (user, place, ts),
     )
 
 

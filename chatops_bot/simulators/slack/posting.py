@@ -8,16 +8,18 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from chatops_bot.simulators.slack import messages, page_view
+from chatops_bot.simulators.slack.apps import Apps
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.errors import SlackError
 from chatops_bot.simulators.slack.identity import Channel, Identity, Person, random_id
 from chatops_bot.simulators.slack.live import Live
 from chatops_bot.simulators.slack.messages import Stored
+from chatops_bot.simulators.slack.rooms import Rooms
 from chatops_bot.simulators.slack.settings import Settings
 from chatops_bot.simulators.slack.socket_mode import SocketMode, record_event
 
@@ -37,7 +39,7 @@ class Content:
     text: str
     blocks: list[Json] | None = None
     extra: Json = field(default_factory=dict)
-    """Further message fields: attachments, metadata, client_msg_id, subtype."""
+    """Further message fields: attachments, metadata, subtype. None takes a usual field away."""
 
 
 def with_block_ids(blocks: Iterable[Json]) -> list[Json]:
@@ -45,13 +47,28 @@ def with_block_ids(blocks: Iterable[Json]) -> list[Json]:
     return [block if block.get("block_id") else {**block, "block_id": random_id("")[:5]} for block in blocks]
 
 
+def _loses_rich_text(old: list[Json], new: list[Json]) -> bool:
+    """Whether a message that says everything in rich text, as one from Slack's own composer does, would have none left."""
+    kinds = [{block["type"] for block in blocks} for blocks in (old, new)]
+    return kinds[0] == {"rich_text"} and bool(new) and "rich_text" not in kinds[1]
+
+
 class Posting:
     """All changes of messages. Each method returns once the change is stored."""
 
     def __init__(
-        self, identity: Identity, database: Database, live: Live, socket_mode: SocketMode, settings: Settings
+        self,
+        identity: Identity,
+        database: Database,
+        live: Live,
+        socket_mode: SocketMode,
+        settings: Settings,
+        apps: Apps,
+        rooms: Rooms,
     ) -> None:
         self._identity = identity
+        self._apps = apps
+        self._rooms = rooms
         self._database = database
         self._live = live
         self._socket_mode = socket_mode
@@ -67,7 +84,9 @@ class Posting:
         thread_ts: str | None = None,
         ephemeral_to: str | None = None,
     ) -> tuple[Stored, Json]:
-        """Store a message; returns it with its Slack form. Raises invalid_thread_ts or thread_not_found."""
+        """Store a message; returns it with its Slack form. Raises is_archived, invalid_thread_ts or thread_not_found."""
+        if self._rooms.of(channel).archived:
+            raise SlackError("is_archived")
         now = time.time()
 
         def work(connection: sqlite3.Connection) -> tuple[Stored, Json, Json | None]:
@@ -76,6 +95,7 @@ class Posting:
             ts = messages.next_ts(connection, now)
             stored = Stored(channel.id, ts, thread_ts, author, ephemeral_to, body)
             messages.insert(connection, stored, now)
+            messages.trim_versions(connection, stored, self._settings)
             shown = messages.as_slack(connection, stored)
             if ephemeral_to is None:
                 self._record_message(connection, channel, shown)
@@ -95,7 +115,11 @@ class Posting:
         return stored, shown
 
     async def edit(self, author: str, channel: Channel, ts: str, content: Content) -> Json:
-        """Replace a message's text; blocks only when given ([] removes them). Only its own author may."""
+        """Replace a message's text; blocks only when given ([] removes them).
+
+        Raises message_not_found, cant_update_message (only its author may), or block_mismatch: a message
+        of rich text alone keeps some.
+        """
 
         def work(connection: sqlite3.Connection) -> tuple[Stored, Json]:
             message = messages.find_visible(connection, channel.id, ts)
@@ -103,7 +127,31 @@ class Posting:
                 raise SlackError("message_not_found")
             if message.author != author:
                 raise SlackError("cant_update_message")
+            if _loses_rich_text(message.body.get("blocks", []), content.blocks or []):
+                raise SlackError("block_mismatch")
             return self._edit(connection, channel, message, content)
+
+        stored, shown = await self._database.run(work)
+        self._push(self.audience(channel), "changed", stored, shown)
+        return shown
+
+    async def grow(self, channel: Channel, ts: str, content: Content, *, final: bool) -> Json:
+        """Show what a stream has so far; only its end raises an event. Raises message_not_found when it was deleted."""
+
+        def work(connection: sqlite3.Connection) -> tuple[Stored, Json]:
+            message = messages.find_visible(connection, channel.id, ts)
+            if message is None or message.body.get("subtype") == "tombstone":
+                raise SlackError("message_not_found")
+            now = time.time()
+            previous = messages.as_slack(connection, message)
+            body = {**message.body, **content.extra, "text": content.text}
+            body["blocks"] = with_block_ids(content.blocks or [])
+            changed = messages.replace_body(connection, message, body, now)
+            messages.trim_versions(connection, changed, self._settings)
+            shown = messages.as_slack(connection, changed)
+            if final:
+                self._record_change(connection, channel, "message_changed", previous, {"message": shown})
+            return changed, shown
 
         stored, shown = await self._database.run(work)
         self._push(self.audience(channel), "changed", stored, shown)
@@ -218,28 +266,23 @@ class Posting:
     def audience(self, channel: Channel) -> list[Person]:
         return [person for person in self._identity.people if self._identity.sees(person.id, channel)]
 
+    def names(self) -> Mapping[str, str]:
+        """Display name of every user id and channel id, other apps included."""
+        return {**self._identity.names(), **{app.user_id: app.name for app in self._apps.others()}}
+
     def _only(self, user_id: str) -> list[Person]:
         person = self._identity.person_by_id(user_id)
         return [] if person is None else [person]
 
     def _body(self, author: str, content: Content) -> Json:
         body: Json = {"type": "message", "user": author, "text": content.text, "team": self._identity.team_id}
-        if author == self._identity.bot_user_id:
-            body |= {
-                "bot_id": self._identity.bot_id,
-                "app_id": self._identity.app_id,
-                "bot_profile": {
-                    "id": self._identity.bot_id,
-                    "app_id": self._identity.app_id,
-                    "user_id": author,
-                    "name": self._identity.bot_name,
-                    "team_id": self._identity.team_id,
-                    "deleted": False,
-                },
-            }
+        if (app := self._apps.by_user(author)) is not None:
+            ids = {"app_id": app.app_id, "user_id": app.user_id, "team_id": self._identity.team_id}
+            profile = {"id": app.bot_id, "name": app.name, "deleted": False, **ids}
+            body |= {"bot_id": app.bot_id, "app_id": app.app_id, "bot_profile": profile}
         if content.blocks:
             body["blocks"] = with_block_ids(content.blocks)
-        return {**body, **content.extra}
+        return {key: value for key, value in {**body, **content.extra}.items() if value is not None}
 
     def _edit(
         self, connection: sqlite3.Connection, channel: Channel, message: Stored, content: Content
@@ -254,23 +297,28 @@ class Posting:
         if message.ephemeral_to is None:
             body["edited"] = {"user": message.author, "ts": messages.next_ts(connection, now)}
         changed = messages.replace_body(connection, message, body, now)
+        messages.trim_versions(connection, changed, self._settings)
         shown = messages.as_slack(connection, changed)
         if message.ephemeral_to is None:
             self._record_change(connection, channel, "message_changed", previous, {"message": shown})
         return changed, shown
 
     def _record_message(self, connection: sqlite3.Connection, channel: Channel, shown: Json) -> None:
+        if not self._rooms.of(channel).bot_is_member:
+            return
         event = {key: value for key, value in shown.items() if key != "metadata"}
         event |= {"channel": channel.id, "event_ts": shown["ts"]}
         record_event(connection, self._envelope({**event, "channel_type": channel.kind}))
         mention = re.search(rf"<@{self._identity.bot_user_id}(\|[^>]*)?>", shown["text"])
-        if mention and channel.kind == "channel" and shown["user"] != self._identity.bot_user_id:
+        if mention and channel.kind == "channel" and shown.get("user") != self._identity.bot_user_id:
             event.pop("subtype", None)
             record_event(connection, self._envelope({**event, "type": "app_mention"}))
 
     def _record_change(
         self, connection: sqlite3.Connection, channel: Channel, subtype: str, previous: Json, extra: Json
     ) -> None:
+        if not self._rooms.of(channel).bot_is_member:
+            return
         ts = messages.next_ts(connection, time.time())
         event = {"type": "message", "subtype": subtype, "hidden": True, "channel": channel.id, "ts": ts}
         event |= {"event_ts": ts, "channel_type": channel.kind, "previous_message": previous, **extra}
@@ -303,7 +351,7 @@ class Posting:
 
     def _push(self, people: Iterable[Person], kind: str, stored: Stored, shown: Json) -> None:
         """Tell the pages, and wake the pump for the events that were recorded with the change."""
-        page = page_view.page_message(json.loads(json.dumps(shown)), self._identity.names())
+        page = page_view.page_message(json.loads(json.dumps(shown)), self.names())
         event = {"type": kind, "channel": stored.channel, "ts": stored.ts, "thread_ts": stored.thread_ts}
         self._live.push(people, {**event, "message": page})
         self._socket_mode.wake()

@@ -1,13 +1,13 @@
 """`response_url`: the bot answers an interaction without a token, five times within half an hour."""
 
 import sqlite3
-import time
 from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 
 from chatops_bot.simulators.slack import messages
+from chatops_bot.simulators.slack.clock import Clock
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.errors import SlackError
 from chatops_bot.simulators.slack.guard import NotJson, parse_json
@@ -27,17 +27,18 @@ class _Target:
 
 
 class ResponseUrls:
-    def __init__(self, identity: Identity, database: Database, posting: Posting) -> None:
+    def __init__(self, identity: Identity, database: Database, posting: Posting, clock: Clock) -> None:
         self._identity = identity
         self._database = database
         self._posting = posting
+        self._clock = clock
 
     async def handle(self, request: web.Request) -> web.Response:
         """POST /response/{token}; refusals are HTTP 404 for a spent URL, 200 with ok:false for a bad body."""
         raw = await request.read()
         try:
             target = await self._database.run(
-                lambda connection: _spend(connection, request.match_info["token"])
+                lambda connection: _spend(connection, request.match_info["token"], self._clock.time())
             )
         except SlackError as error:
             return web.json_response({"ok": False, "error": error.code}, status=404)
@@ -85,11 +86,11 @@ def _content(body: Json) -> Content:
     return Content((text if isinstance(text, str) else "")[:MESSAGE_TEXT], blocks)
 
 
-def _spend(connection: sqlite3.Connection, token: str) -> _Target:
+def _spend(connection: sqlite3.Connection, token: str, now: float) -> _Target:
     row = connection.execute(
         "SELECT channel, ts, thread_ts, user, uses, expires_at FROM response_urls WHERE token = ?", (token,)
     ).fetchone()
-    if row is None or row[5] < time.time():
+    if row is None or row[5] < now:
         raise SlackError("expired_url")
     if row[4] < 1:
         raise SlackError("used_url")

@@ -15,17 +15,24 @@ from typing import Any
 
 from aiohttp import web
 
+from chatops_bot.simulators.slack.apps import Apps
+from chatops_bot.simulators.slack.arguments import Api
+from chatops_bot.simulators.slack.clock import Clock
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.driving import Driving
 from chatops_bot.simulators.slack.errors import WorkspaceUnusable
+from chatops_bot.simulators.slack.faults import Faults
 from chatops_bot.simulators.slack.guard import LOOPBACK, PAGE_HEADERS, only_this_machine
 from chatops_bot.simulators.slack.identity import Identity, load_or_create
 from chatops_bot.simulators.slack.interactions import Interactions
 from chatops_bot.simulators.slack.live import Live
 from chatops_bot.simulators.slack.posting import Posting
 from chatops_bot.simulators.slack.response_urls import ResponseUrls
+from chatops_bot.simulators.slack.rooms import Rooms
 from chatops_bot.simulators.slack.settings import Settings
 from chatops_bot.simulators.slack.socket_mode import SocketMode
+from chatops_bot.simulators.slack.steering import Steering
+from chatops_bot.simulators.slack.streams import Streams
 from chatops_bot.simulators.slack.views import Views
 from chatops_bot.simulators.slack.web_api import WebApi
 
@@ -75,7 +82,13 @@ class Workspace:
     @classmethod
     @asynccontextmanager
     async def start(
-        cls, data_dir: Path, *, port: int = 0, host: str = "127.0.0.1", settings: Settings | None = None
+        cls,
+        data_dir: Path,
+        *,
+        port: int = 0,
+        host: str = "127.0.0.1",
+        settings: Settings | None = None,
+        clock: Clock | None = None,
     ) -> AsyncIterator["Workspace"]:
         """Serve the workspace kept in `data_dir` until the block ends. Port 0 takes any free port.
 
@@ -89,7 +102,9 @@ class Workspace:
         await database.open()
         try:
             identity = await database.run(lambda connection: load_or_create(connection, time.time()))
-            async with _serving(identity, database, settings or Settings(), host, port) as url:
+            async with _serving(
+                identity, database, settings or Settings(), clock or Clock(), host, port
+            ) as url:
                 yield cls(identity, url)
         finally:
             await database.close()
@@ -97,7 +112,7 @@ class Workspace:
 
 @asynccontextmanager
 async def _serving(
-    identity: Identity, database: Database, settings: Settings, host: str, port: int
+    identity: Identity, database: Database, settings: Settings, clock: Clock, host: str, port: int
 ) -> AsyncIterator[str]:
     app = web.Application(middlewares=[only_this_machine], client_max_size=MAX_BODY)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5, handle_signals=False)
@@ -106,22 +121,33 @@ async def _serving(
     def announce(online: bool) -> None:
         live.push(identity.people, {"type": "presence", "bot_online": online})
 
-    socket_mode = SocketMode(database, settings, identity.app_id, announce)
-    posting = Posting(identity, database, live, socket_mode, settings)
-    views = Views(identity, database, live, settings)
+    faults = Faults()
+    socket_mode = SocketMode(database, settings, identity.app_id, announce, faults)
+    apps = Apps(identity)
+    rooms = Rooms()
+    await database.run(apps.load)
+    await database.run(rooms.load)
+    posting = Posting(identity, database, live, socket_mode, settings, apps, rooms)
+    streams = Streams(settings, clock)
+    views = Views(identity, database, live, settings, clock)
     # The port is bound before the routes exist, since several of them hand out URLs of this server.
     listener = _bind(host, port)
     url = f"http://{host}:{listener.getsockname()[1]}"
-    interactions = Interactions(identity, database, socket_mode, views, settings, url)
-    driving = Driving(identity, database, posting, interactions, views, socket_mode, live)
-    api = WebApi(identity, database, posting, views, socket_mode, settings, url)
-    responses = ResponseUrls(identity, database, posting)
+    interactions = Interactions(identity, database, socket_mode, views, settings, clock, url)
+    driving = Driving(identity, database, posting, interactions, views, socket_mode, live, apps)
+    steering = Steering(identity, apps, rooms, database, posting, socket_mode, faults, streams)
+    api = WebApi(
+        Api(identity, apps, rooms, database, posting, views, streams, socket_mode, settings, clock, url),
+        faults,
+    )
+    responses = ResponseUrls(identity, database, posting, clock)
     app.add_routes(
         [
             web.route("*", "/api/{method}", api.handle),
             web.get("/socket", socket_mode.serve),
             web.post("/response/{token}", responses.handle),
             *driving.routes(),
+            *steering.routes(),
             web.get("/", _page_file),
             web.get("/page/{file}", _page_file),
         ]

@@ -21,6 +21,7 @@ from aiohttp import WSMsgType, web
 
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.errors import AppNotResponding
+from chatops_bot.simulators.slack.faults import Faults
 from chatops_bot.simulators.slack.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -40,14 +41,21 @@ class SocketMode:
     """The bot's side door. `on_presence` is called with whether any socket is open, whenever that changes."""
 
     def __init__(
-        self, database: Database, settings: Settings, app_id: str, on_presence: Callable[[bool], None]
+        self,
+        database: Database,
+        settings: Settings,
+        app_id: str,
+        on_presence: Callable[[bool], None],
+        faults: Faults,
     ) -> None:
         self._database = database
         self._settings = settings
         self._app_id = app_id
         self._on_presence = on_presence
+        self._faults = faults
         self._tickets: dict[str, float] = {}
         self._sockets: list[web.WebSocketResponse] = []
+        self._transports: dict[web.WebSocketResponse, asyncio.Transport] = {}
         self._sent_events: dict[str, tuple[int, web.WebSocketResponse]] = {}
         self._requests: dict[str, asyncio.Future[Json]] = {}
         self._wake = asyncio.Event()
@@ -76,6 +84,10 @@ class SocketMode:
             )
         socket = web.WebSocketResponse(heartbeat=20, timeout=0.5)
         await socket.prepare(request)
+        if len(self._sockets) >= self._settings.sockets_most:
+            await self._say_goodbye(socket, "too_many_websockets")
+            await socket.close(code=1000)
+            return socket
         await socket.send_json(
             {
                 "type": "hello",
@@ -85,6 +97,8 @@ class SocketMode:
             }
         )
         self._sockets.append(socket)
+        if request.transport is not None:
+            self._transports[socket] = request.transport
         if len(self._sockets) == 1:
             self._on_presence(True)
         self._wake.set()
@@ -115,6 +129,22 @@ class SocketMode:
             raise AppNotResponding from error
         finally:
             del self._requests[envelope_id]
+
+    async def disconnect(self, reason: str) -> None:
+        """Ask the bot to connect anew, as Slack does every few hours: `warning` comes ahead of the others, which close."""
+        for socket in list(self._sockets):
+            with contextlib.suppress(ConnectionError):
+                await self._say_goodbye(socket, reason)
+                if reason != "warning":
+                    await socket.close(code=1000)
+
+    def reset(self) -> None:
+        """Cut every connection without a word."""
+        for transport in self._transports.values():
+            transport.abort()
+
+    async def _say_goodbye(self, socket: web.WebSocketResponse, reason: str) -> None:
+        await socket.send_json({"type": "disconnect", "reason": reason, "debug_info": {"host": "workspace"}})
 
     async def close(self) -> None:
         await asyncio.gather(*(socket.close(code=1001) for socket in list(self._sockets)))
@@ -150,31 +180,40 @@ class SocketMode:
         return rows, None if upcoming is None else max(0.0, upcoming - now)
 
     async def _deliver(self, event_id: int, attempt: int, payload: str) -> None:
-        if not self._sockets:
-            await self._postpone_to_reconnection([(event_id, attempt)])
+        body = json.loads(payload)
+        fault = self._faults.for_event(body["event"])
+        how = None if fault is None else fault.fault
+        if how == "drop":
+            # Sent, as far as Slack knows: the acknowledgement stays out and the next attempt comes.
             return
-        socket, envelope_id = self._next_socket(), str(uuid.uuid4())
-        self._sent_events[envelope_id] = (event_id, socket)
-        try:
-            await socket.send_json(
-                {
-                    "envelope_id": envelope_id,
-                    "type": "events_api",
-                    "accepts_response_payload": False,
-                    "retry_attempt": attempt,
-                    "retry_reason": "timeout" if attempt else "",
-                    "payload": json.loads(payload),
-                }
-            )
-        except ConnectionError:
-            await self._postpone_to_reconnection([(event_id, attempt)])
+        if fault is not None and how == "delay":
+            await self._put_back([(event_id, attempt)], time.time() + fault.seconds)
+            return
+        for turn in range(2 if how in ("duplicate", "twice") else 1):
+            if not self._sockets:
+                await self._put_back([(event_id, attempt)])
+                return
+            socket = self._sockets[-1] if turn and how == "duplicate" else self._next_socket()
+            await self._send_event(socket, event_id, attempt, body)
 
-    async def _postpone_to_reconnection(self, events: list[tuple[int, int]]) -> None:
+    async def _send_event(
+        self, socket: web.WebSocketResponse, event_id: int, attempt: int, body: Json
+    ) -> None:
+        envelope_id = str(uuid.uuid4())
+        self._sent_events[envelope_id] = (event_id, socket)
+        envelope = {"envelope_id": envelope_id, "type": "events_api", "accepts_response_payload": False}
+        retry = {"retry_attempt": attempt, "retry_reason": "timeout" if attempt else ""}
+        try:
+            await socket.send_json({**envelope, **retry, "payload": body})
+        except ConnectionError:
+            await self._put_back([(event_id, attempt)])
+
+    async def _put_back(self, events: list[tuple[int, int]], due_at: float = 0.0) -> None:
         """Give an event that was never sent its attempt back."""
         await self._database.run(
             lambda connection: connection.executemany(
-                "UPDATE events SET attempt = ?, due_at = 0 WHERE id = ?",
-                [(attempt, event_id) for event_id, attempt in events],
+                "UPDATE events SET attempt = ?, due_at = ? WHERE id = ?",
+                [(attempt, due_at, event_id) for event_id, attempt in events],
             )
         )
         self._wake.set()
@@ -199,6 +238,7 @@ class SocketMode:
 
     async def _closed(self, socket: web.WebSocketResponse) -> None:
         """What the socket was sent and did not acknowledge has failed: its next attempt counts from now."""
+        self._transports.pop(socket, None)
         if socket in self._sockets:
             self._sockets.remove(socket)
             if not self._sockets:

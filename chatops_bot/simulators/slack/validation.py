@@ -15,6 +15,8 @@ Problems = Iterator[str]
 
 BLOCKS_PER_MESSAGE = 50
 BLOCKS_PER_VIEW = 100
+BLOCK_TEXT_TOTAL = 13_200
+"""Characters over all blocks of a message; not documented, seen in the field."""
 MARKDOWN_TOTAL = 12_000
 MESSAGE_TEXT = 40_000
 UPDATE_TEXT_BYTES = 4_000
@@ -31,6 +33,8 @@ def check_message_blocks(blocks: Any) -> list[Json]:
         raise SlackError("invalid_blocks", problems)
     if sum(len(block["text"]) for block in blocks if block["type"] == "markdown") > MARKDOWN_TOTAL:
         raise SlackError("msg_blocks_too_long")
+    if _text_length(blocks) > BLOCK_TEXT_TOTAL:
+        raise SlackError("msg_blocks_too_long")
     return blocks
 
 
@@ -46,6 +50,7 @@ def check_view(view: Any) -> Json:
             problems += _text(view.get(field), f"/view/{field}", 24, plain=True)
     problems += _string(view, "private_metadata", "/view", 3000)
     problems += _string(view, "callback_id", "/view", 255)
+    problems += _string(view, "external_id", "/view", 255)
     blocks = view.get("blocks")
     problems += (
         _blocks(blocks, BLOCKS_PER_VIEW, in_view=True)
@@ -63,6 +68,18 @@ def check_view(view: Any) -> Json:
     if problems:
         raise SlackError("invalid_arguments", problems)
     return view
+
+
+def _text_length(node: Any) -> int:
+    """Characters of every `text` in here, those of controls aside; the depth of a body is bounded where it is parsed."""
+    if isinstance(node, list):
+        return sum(_text_length(item) for item in node)
+    if not isinstance(node, dict) or "action_id" in node:
+        return 0
+    return sum(
+        len(value) if key == "text" and isinstance(value, str) else _text_length(value)
+        for key, value in node.items()
+    )
 
 
 def _problem(sentence: str, pointer: str) -> str:
@@ -165,6 +182,9 @@ def _input(block: Json, at: str) -> Problems:
     if block.get("hint") is not None:
         yield from _text(block["hint"], f"{at}/hint", 2000, plain=True)
     yield from _element(block.get("element"), f"{at}/element", set(_ELEMENTS) - {"button", "overflow"})
+    for field in ("optional", "dispatch_action"):
+        if not isinstance(block.get(field, False), bool):
+            yield _problem("must be a boolean", f"{at}/{field}")
 
 
 def _markdown(block: Json, at: str) -> Problems:
@@ -243,6 +263,8 @@ class _Options:
     most: int
     value_most: int = 150
     groups: bool = False
+    plain: bool = True
+    fewest: int = 1
 
     def __call__(self, element: Json, at: str) -> Problems:
         groups = element.get("option_groups")
@@ -270,20 +292,41 @@ class _Options:
         yield from self._options(group.get("options"), f"{at}/options")
 
     def _options(self, options: Any, at: str) -> Problems:
-        yield from _list(options, at, self.most, self._option)
+        yield from _list(options, at, self.most, self.option, self.fewest)
         if isinstance(options, list):
             values = [option.get("value") for option in options if isinstance(option, dict)]
             if any(values.count(value) > 1 for value in values[:100]):
                 yield _problem("option values must be unique", at)
 
-    def _option(self, option: Any, at: str) -> Problems:
+    def option(self, option: Any, at: str) -> Problems:
         if not isinstance(option, dict):
             yield _problem("must be an object", at)
             return
-        yield from _text(option.get("text"), f"{at}/text", 75)
+        yield from _text(option.get("text"), f"{at}/text", 75, plain=self.plain)
         yield from _string(option, "value", at, self.value_most, needed=True, least=1)
         if option.get("description") is not None:
-            yield from _text(option["description"], f"{at}/description", 75)
+            yield from _text(option["description"], f"{at}/description", 75, plain=self.plain)
+
+
+def _external(element: Json, at: str) -> Problems:
+    """Its options come from the bot while a person types."""
+    for field in ("options", "option_groups"):
+        if element.get(field) is not None:
+            yield _problem("is not allowed here", f"{at}/{field}")
+    least = element.get("min_query_length")
+    if least is not None and not (isinstance(least, int) and least >= 0):
+        yield _problem("must be 0 or more", f"{at}/min_query_length")
+    initial = element.get("initial_options")
+    if initial is None:
+        initial = [] if element.get("initial_option") is None else [element["initial_option"]]
+    yield from _list(initial, f"{at}/initial_options", 100, _STATIC.option, least=0)
+
+
+def check_suggestions(answer: Json) -> Json:
+    """What the bot offers for an external select, when Slack would show it; raises invalid_arguments."""
+    if problems := list(_Options(100, groups=True, fewest=0)(answer, "")):
+        raise SlackError("invalid_arguments", problems)
+    return answer
 
 
 def options_of(element: Json) -> list[Json]:
@@ -306,8 +349,12 @@ def _plain_text_input(element: Json, at: str) -> Problems:
         value = element.get(field)
         if value is not None and not (isinstance(value, int) and 0 <= value <= 3000):
             yield _problem("must be between 0 and 3000", f"{at}/{field}")
+    least, most = element.get("min_length"), element.get("max_length")
+    if isinstance(least, int) and isinstance(most, int) and least > most:
+        yield _problem("must not be more than max_length", f"{at}/min_length")
 
 
+_STATIC = _Options(100, groups=True)
 _BLOCKS: dict[str, Callable[[Json, str], Problems]] = {
     "section": _section,
     "header": _header,
@@ -321,10 +368,12 @@ _BLOCKS: dict[str, Callable[[Json, str], Problems]] = {
 }
 _ELEMENTS: dict[str, Callable[[Json, str], Problems]] = {
     "button": _button,
-    "static_select": _Options(100, groups=True),
-    "multi_static_select": _Options(100, groups=True),
-    "radio_buttons": _Options(10),
-    "checkboxes": _Options(10),
+    "static_select": _STATIC,
+    "multi_static_select": _STATIC,
+    "external_select": _external,
+    "multi_external_select": _external,
+    "radio_buttons": _Options(10, plain=False),
+    "checkboxes": _Options(10, plain=False),
     "overflow": _Options(5),
     "plain_text_input": _plain_text_input,
 }

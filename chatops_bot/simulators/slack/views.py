@@ -10,6 +10,7 @@ import sqlite3
 import time
 from typing import Any
 
+from chatops_bot.simulators.slack.clock import Clock
 from chatops_bot.simulators.slack.database import Database
 from chatops_bot.simulators.slack.errors import SlackError
 from chatops_bot.simulators.slack.identity import Identity, Person, random_id
@@ -24,16 +25,19 @@ STACK_DEPTH = 3
 
 
 class Views:
-    def __init__(self, identity: Identity, database: Database, live: Live, settings: Settings) -> None:
+    def __init__(
+        self, identity: Identity, database: Database, live: Live, settings: Settings, clock: Clock
+    ) -> None:
         self._identity = identity
         self._database = database
         self._live = live
         self._settings = settings
+        self._clock = clock
         self._triggers: dict[str, tuple[Person, str | None, float, bool]] = {}
 
     def issue_trigger(self, person: Person, view_id: str | None = None) -> str:
         """A trigger for one views.open or views.push; `view_id` is the view that the click was made in."""
-        now = time.monotonic()
+        now = self._clock.monotonic()
         kept = {key: value for key, value in self._triggers.items() if value[2] + 60 > now}
         trigger = f"{int(time.time() * 1000)}.{random_id('')}"
         self._triggers = {**kept, trigger: (person, view_id, now + self._settings.trigger_seconds, False)}
@@ -129,7 +133,7 @@ class Views:
         person, view_id, expiry, used = held
         if used:
             raise SlackError("exchanged_trigger_id")
-        if time.monotonic() > expiry:
+        if self._clock.monotonic() > expiry:
             raise SlackError("expired_trigger_id")
         self._triggers[trigger] = (person, view_id, expiry, True)
         return person, view_id
@@ -159,7 +163,12 @@ class Views:
         }
 
     async def _store(self, person: Person, view: Json, depth: int) -> Json:
+        """Raises duplicate_external_id: that name is unique in the workspace."""
+
         def work(connection: sqlite3.Connection) -> None:
+            named = _find_any(connection, None, view["external_id"])
+            if named is not None and named[1]["id"] != view["id"]:
+                raise SlackError("duplicate_external_id")
             if depth == 0:
                 # A person has one stack: a newly opened modal takes the place of another.
                 connection.execute(

@@ -11,6 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchem
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from chatops_bot.domain.form import AskedAs
+from chatops_bot.domain.language import Phrase
+
 
 def _refuse_bool(value: Any) -> Any:
     if isinstance(value, bool):
@@ -21,9 +24,17 @@ def _refuse_bool(value: Any) -> Any:
 # Comes after the limits of a field, which would otherwise miss the integer that they are about.
 NOT_BOOL = BeforeValidator(_refuse_bool)
 
-TaskId = Annotated[int, Field(ge=1, description="Task id, as query_tasks returns it."), NOT_BOOL]
+TaskId = Annotated[
+    int,
+    Field(ge=1, description="Task id, as query_tasks returns it."),
+    NOT_BOOL,
+    AskedAs(Phrase("任务", "Task")),
+]
 RunId = Annotated[
-    int, Field(ge=1, description="Run (task instance) id, as query_instances returns it."), NOT_BOOL
+    int,
+    Field(ge=1, description="Run (task instance) id, as query_instances returns it."),
+    NOT_BOOL,
+    AskedAs(Phrase("运行", "Run"), Phrase("运行编号，例如 42。", "Its number, such as 42.")),
 ]
 Limit = Annotated[int, Field(ge=1, le=200, description="Most rows to return."), NOT_BOOL]
 RunStatus = Literal[
@@ -110,11 +121,28 @@ class AnalyzeFailureArguments(Arguments):
 class CreateTaskArguments(Arguments):
     name: Annotated[
         str,
-        Field(min_length=1, max_length=128, description="Unique name, kebab-case such as nightly-report."),
+        Field(
+            min_length=1,
+            max_length=128,
+            description="Unique name, kebab-case such as nightly-report.",
+            examples=["nightly-report"],
+        ),
+        AskedAs(
+            Phrase("名称", "Name"),
+            Phrase("不能与已有任务重名。", "No other task may have it."),
+        ),
     ]
     type: Annotated[
         Literal["shell", "http", "container"],
         Field(description="shell runs a script, http requests a URL, container runs an image."),
+        AskedAs(
+            Phrase("类型", "Type"),
+            choices={
+                "shell": Phrase("shell：运行脚本", "shell: run a script"),
+                "http": Phrase("http：请求一个网址", "http: request a URL"),
+                "container": Phrase("container：运行容器镜像", "container: run an image"),
+            },
+        ),
     ]
     cron_expr: Annotated[
         str,
@@ -122,6 +150,14 @@ class CreateTaskArguments(Arguments):
             min_length=1,
             max_length=64,
             description="Five numeric cron fields such as 0 2 * * *; no names, no @daily, */15 instead of 0/15.",
+            examples=["30 2 * * 1-5"],
+        ),
+        AskedAs(
+            Phrase("调度", "Schedule"),
+            Phrase(
+                "五段 cron 表达式：分 时 日 月 周。",
+                "Five cron fields: minute hour day month weekday.",
+            ),
         ),
     ]
     payload: Annotated[
@@ -130,16 +166,44 @@ class CreateTaskArguments(Arguments):
             max_length=65_536,
             description="shell: the script; http: the URL; container: docker run flags, may be empty.",
         ),
+        AskedAs(
+            Phrase("执行内容", "What it runs"),
+            Phrase(
+                "shell 填脚本，http 填网址，container 填 docker run 的参数。",
+                "shell: the script. http: the URL. container: flags of docker run.",
+            ),
+        ),
     ]
     image: Annotated[
-        str, Field(max_length=512, description="Container image; needed for type container.")
+        str,
+        Field(max_length=512, description="Container image; needed for type container."),
+        AskedAs(
+            Phrase("镜像", "Image"),
+            Phrase("仅 container 类型需要。", "Only for type container."),
+        ),
     ] = ""
     timeout_seconds: Annotated[
-        int, Field(ge=1, le=86_400, description="Longest run time in seconds."), NOT_BOOL
+        int,
+        Field(ge=1, le=86_400, description="Longest run time in seconds."),
+        NOT_BOOL,
+        AskedAs(Phrase("超时（秒）", "Timeout (s)"), Phrase("1 到 86400。", "1 to 86400.")),
     ] = 300
-    max_retry: Annotated[int, Field(ge=0, le=10, description="Retries after a failure."), NOT_BOOL] = 3
+    max_retry: Annotated[
+        int,
+        Field(ge=0, le=10, description="Retries after a failure."),
+        NOT_BOOL,
+        AskedAs(Phrase("最多重试", "Retries at most"), Phrase("0 到 10。", "0 to 10.")),
+    ] = 3
     retry_policy: Annotated[
-        Literal["fixed_interval", "exponential_backoff"], Field(description="How retries are spaced.")
+        Literal["fixed_interval", "exponential_backoff"],
+        Field(description="How retries are spaced."),
+        AskedAs(
+            Phrase("重试方式", "Retry policy"),
+            choices={
+                "fixed_interval": Phrase("固定间隔", "fixed interval"),
+                "exponential_backoff": Phrase("间隔逐次加倍", "interval doubles each time"),
+            },
+        ),
     ] = "fixed_interval"
 
 
@@ -150,7 +214,12 @@ class TriggerTaskArguments(Arguments):
 class PauseTaskArguments(Arguments):
     task_id: TaskId
     action: Annotated[
-        Literal["pause", "resume"], Field(description="pause stops the schedule, resume restarts it.")
+        Literal["pause", "resume"],
+        Field(description="pause stops the schedule, resume restarts it."),
+        AskedAs(
+            Phrase("操作", "Action"),
+            choices={"pause": Phrase("暂停", "pause"), "resume": Phrase("恢复", "resume")},
+        ),
     ]
 
 

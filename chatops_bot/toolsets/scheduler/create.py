@@ -11,6 +11,7 @@ from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import executor_warning, local_time, zone_for
 from chatops_bot.toolsets.scheduler.arguments import CreateTaskArguments
+from chatops_bot.toolsets.scheduler.candidates import usual_schedule
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.cron import BadCron, next_times
 from chatops_bot.toolsets.scheduler.errors import Invalid
@@ -29,13 +30,15 @@ class CreateTask:
     spec = ToolSpec(
         name="create_task",
         description=(
-            "Create a scheduled task. Ask the person for whatever of name, type, schedule and content they did not give; "
-            "never make it up. Needs a person's approval before anything happens."
+            "Create a scheduled task. Leave out whatever of name, type, schedule and content the person did not give: a form "
+            "asks them for it. Never make it up. Needs a person's approval before anything happens."
         ),
         arguments=CreateTaskArguments,
         effect=Effect.WRITE,
         label=Phrase("正在准备创建任务…", "preparing the new task…"),
         timeout=WRITE_TIMEOUT,
+        title=Phrase("创建任务", "Create a task"),
+        candidates={"cron_expr": usual_schedule},
     )
 
     async def plan(self, arguments: CreateTaskArguments, context: ToolContext) -> Plan:
@@ -147,7 +150,9 @@ def check_fields(arguments: CreateTaskArguments) -> None:
 
 def wrong(field: str, zh: str, en: str) -> Invalid:
     return Invalid(
-        Phrase(f"{field}：{zh}；请修改后再创建任务。", f"{field}: {en}; correct it to create the task.")
+        Phrase(f"{field}：{zh}；请修改后再创建任务。", f"{field}: {en}; correct it to create the task."),
+        field=field,
+        problem=Phrase(f"{zh}。", f"{en[0].upper()}{en[1:]}."),
     )
 
 

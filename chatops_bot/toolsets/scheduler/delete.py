@@ -10,6 +10,7 @@ from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import execution_preconditions, schedule_details, target_of
 from chatops_bot.toolsets.scheduler.arguments import DeleteTaskArguments
+from chatops_bot.toolsets.scheduler.candidates import any_task
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.errors import NotFound
 from chatops_bot.toolsets.scheduler.formatting import one_line, task_title
@@ -31,6 +32,8 @@ class DeleteTask:
         effect=Effect.DESTRUCTIVE,
         label=Phrase("正在准备删除任务…", "preparing the deletion…"),
         timeout=WRITE_TIMEOUT,
+        title=Phrase("删除任务", "Delete a task"),
+        candidates={"task_id": any_task},
     )
 
     async def plan(self, arguments: DeleteTaskArguments, context: ToolContext) -> Plan:

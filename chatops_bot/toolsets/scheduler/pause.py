@@ -21,6 +21,7 @@ from chatops_bot.toolsets.scheduler.approval_facts import (
     zone_for,
 )
 from chatops_bot.toolsets.scheduler.arguments import PauseTaskArguments
+from chatops_bot.toolsets.scheduler.candidates import any_task
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import stamp, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
@@ -45,6 +46,8 @@ class PauseTask:
         effect=Effect.WRITE,
         label=Phrase("正在准备暂停或恢复任务…", "preparing to pause or resume…"),
         timeout=WRITE_TIMEOUT,
+        title=Phrase("暂停或恢复任务", "Pause or resume a task"),
+        candidates={"task_id": any_task},
     )
 
     async def plan(self, arguments: PauseTaskArguments, context: ToolContext) -> Plan:

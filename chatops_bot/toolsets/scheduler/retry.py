@@ -18,6 +18,7 @@ from chatops_bot.toolsets.scheduler.approval_facts import (
     risk_of_running,
 )
 from chatops_bot.toolsets.scheduler.arguments import RetryFailedInstanceArguments
+from chatops_bot.toolsets.scheduler.candidates import failed_run
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import cut, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_run, find_task
@@ -48,6 +49,8 @@ class RetryFailedInstance:
         effect=Effect.WRITE,
         label=Phrase("正在准备重试…", "preparing the retry…"),
         timeout=WRITE_TIMEOUT,
+        title=Phrase("重试失败的运行", "Retry a failed run"),
+        candidates={"instance_id": failed_run},
     )
 
     async def plan(self, arguments: RetryFailedInstanceArguments, context: ToolContext) -> Plan:

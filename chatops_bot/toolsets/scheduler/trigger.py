@@ -15,6 +15,7 @@ from chatops_bot.toolsets.scheduler.approval_facts import (
     target_of,
 )
 from chatops_bot.toolsets.scheduler.arguments import TriggerTaskArguments
+from chatops_bot.toolsets.scheduler.candidates import task_that_runs
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
@@ -40,6 +41,8 @@ class TriggerTask:
         effect=Effect.WRITE,
         label=Phrase("正在准备触发任务…", "preparing to trigger the task…"),
         timeout=WRITE_TIMEOUT,
+        title=Phrase("立即运行任务", "Run a task now"),
+        candidates={"task_id": task_that_runs},
     )
 
     async def plan(self, arguments: TriggerTaskArguments, context: ToolContext) -> Plan:

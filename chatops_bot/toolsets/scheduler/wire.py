@@ -148,6 +148,7 @@ class RunPage(Body):
 
 class Login(Body):
     token: str
+    role: str = ""
     expires_in: float = 3600
 
 
@@ -166,10 +167,16 @@ class Executor(Body):
 class Capabilities(Body):
     """What a service adds to the Go service's API. `timezone` is the zone that it reads cron expressions in."""
 
+    service: str = "scheduler"
+    api_version: int = 1
     extensions: frozenset[str] = frozenset()
     timezone: str = ""
     shell: Executor = Executor()
     container: Executor = Executor()
+
+    @property
+    def version(self) -> str:
+        return f"{self.service}, API version {self.api_version}"
 
     def runs(self, task_type: str) -> bool:
         executor = {"shell": self.shell, "container": self.container}.get(task_type)

@@ -20,11 +20,15 @@ from chatops_bot.domain.view import (
     Lines,
     Markdown,
     Mention,
+    Modal,
     Notice,
+    Option,
+    Select,
+    TextInput,
     View,
 )
-from chatops_bot.platforms.slack.blocks import payload
-from chatops_bot.simulators.slack.validation import check_message_blocks
+from chatops_bot.platforms.slack.blocks import modal_payload, payload
+from chatops_bot.simulators.slack.validation import check_message_blocks, check_view
 
 TOKENS = (
     "<!channel>",
@@ -177,3 +181,47 @@ def test_facts_are_shown_whole_until_the_message_is_full(count: int, length: int
     if sum(map(len, values)) < 12_000:
         assert [leaf for leaf in leaves if ":" in leaf] == values
     assert sum(map(len, leaves)) <= 13_000
+
+
+options = st.builds(Option, st.text(alphabet="0123456789", min_size=1, max_size=3), long_texts, long_texts)
+
+
+def inputs(key: str) -> st.SearchStrategy[Block]:
+    return st.one_of(
+        st.builds(
+            Select, st.just(key), st.just(key), long_texts, st.lists(options, min_size=1, unique_by=lambda o: o.value).map(tuple),
+            st.lists(st.sampled_from(["1", "2", "9"]), max_size=2).map(tuple), st.booleans(), st.booleans(), texts, long_texts,
+        ),
+        st.builds(
+            TextInput, st.just(key), st.just(key), long_texts, long_texts, st.booleans(), st.booleans(), texts, long_texts,
+            st.sampled_from([64, 3000]),
+        ),
+    )  # fmt: skip
+
+
+forms = st.integers(1, 5).flatmap(
+    lambda count: st.tuples(*(inputs(f"field{place}") for place in range(count)))
+)
+
+
+@given(forms, long_texts, texts)
+def test_any_form_is_within_slacks_limits_in_a_message_and_in_a_dialog(
+    fields: tuple[Block, ...], title: str, text: str
+):
+    buttons = Buttons(
+        (Button("form_submit", text, "form_1", "primary"), Button("form_cancel", text, "form_1"))
+    )
+    check_message_blocks(payload(View((Heading(title), *fields, buttons), text))["blocks"])
+    check_view(modal_payload(Modal("form_1", title, fields, text, text)))
+
+
+@pytest.mark.case("slack-54")
+def test_long_and_equal_labels_of_a_list_stay_apart_and_values_come_back_whole():
+    many = tuple(Option(str(place), "long label " * 12, "detail " * 30) for place in range(250))
+    (block,) = payload(View((Select("task", "k", "Task", many, ("7",)),), ""))["blocks"]
+    shown = block["element"]["options"]
+    assert len(shown) == 100
+    assert len({option["text"]["text"] for option in shown}) == 100
+    assert [option["value"] for option in shown] == [str(place) for place in range(100)]
+    assert block["element"]["initial_option"] == shown[7]
+    check_message_blocks([block])

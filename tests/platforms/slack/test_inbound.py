@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chatops_bot.domain.errors import PlatformError
-from chatops_bot.domain.event import MessageReceived
+from chatops_bot.domain.event import MessageReceived, ModalSubmitted
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.view import View
 from chatops_bot.platforms.slack.api import Identity
@@ -278,3 +278,58 @@ async def test_an_event_that_fails_is_logged_and_the_next_one_works(api, slack, 
     inbound.receive(message(ts="5.2"))
     await inbound.drain()
     assert caplog.text.count("An event was not handled to its end.") == 2
+
+
+def submission(**values: Any) -> Json:
+    state = {f"block.{name}": {f"input:{name}": element} for name, element in values.items()}
+    view = {"private_metadata": "form_1", "callback_id": "form", "state": {"values": state}}
+    return {"type": "view_submission", "user": {"id": "U1"}, "view": view}
+
+
+TYPED = {"type": "plain_text_input", "value": "a <b> & c"}
+CHOSEN = {
+    "type": "static_select",
+    "selected_option": {"text": {"type": "plain_text", "text": "x"}, "value": "3"},
+}
+SEVERAL = {"type": "multi_static_select", "selected_options": [{"value": "0"}, {"value": "2"}]}
+EMPTY = {"type": "static_select", "selected_option": None}
+
+
+async def test_a_click_brings_along_what_the_inputs_beside_it_hold(inbound, events: Recorder):
+    body = {
+        "type": "block_actions", "user": {"id": "U1"}, "trigger_id": "trigger-1",
+        "container": {"channel_id": "C1", "message_ts": "5.1", "thread_ts": "4.1"},
+        "state": {"values": {"b1": {"input:name": TYPED}, "b2": {"input:type": CHOSEN}, "b3": {"input:hosts": SEVERAL},
+                             "b4": {"input:none": EMPTY}, "b5": {"other": CHOSEN}}},
+        "actions": [{"action_id": "form_submit", "value": "form_1"}],
+    }  # fmt: skip
+    inbound.receive(body)
+    (event,) = await events.until(lambda items: items)
+    assert (event.control, event.value, event.trigger) == ("form_submit", "form_1", "trigger-1")
+    assert event.inputs == {"name": ("a <b> & c",), "type": ("3",), "hosts": ("0", "2"), "none": ()}
+
+
+async def test_a_dialog_is_acknowledged_with_what_is_wrong_at_its_fields(api, slack, whispers: Recorder):
+    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    taken: list[ModalSubmitted] = []
+
+    async def on_modal(event: ModalSubmitted) -> dict[str, str]:
+        taken.append(event)
+        return {"name": "Taken already."} if event.inputs["name"] else {}
+
+    async def whisper(place: Place, person_id: str, view: View) -> None:
+        await whispers.add((place, person_id, view.fallback))
+
+    directory = SlackDirectory(api, RealClock(), {"U1": Role.ADMIN})
+    made = SlackInbound(Identity("T1", "UBOT", "BBOT"), directory, whisper, Recorder().add, on_modal)
+    answer = made.receive(submission(name=TYPED))
+    assert answer is not None
+    assert await answer == {"response_action": "errors", "errors": {"block.name": "Taken already."}}
+    accepted = made.receive(submission(name={"type": "plain_text_input", "value": None}))
+    assert accepted is not None
+    assert await accepted == {}
+    unreadable = made.receive({"type": "view_submission"})
+    assert unreadable is not None
+    assert await unreadable == {}
+    assert [(event.person.role, event.value) for event in taken] == [(Role.ADMIN, "form_1")] * 2
+    await made.drain()

@@ -9,6 +9,7 @@ from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.view import Button, Buttons, Markdown, View
 from chatops_bot.platforms.slack.outbound import SlackWriter
 from chatops_bot.ports import Place
+from chatops_bot.rendering.pacing import Pace
 from tests.platforms.slack.conftest import (
     QUICK,
     CountedIds,
@@ -57,6 +58,34 @@ async def test_a_rate_limited_post_waits_as_long_as_slack_says(slack, writer):
     await writer.post(THREAD, view("hello"))
     assert asyncio.get_running_loop().time() - began >= 0.2
     assert [text for _, text in slack.shown] == ["hello"]
+
+
+@pytest.mark.case("slack-22")
+async def test_many_posts_to_a_channel_keep_their_order_and_its_pace(slack, api):
+    posts = Pace(spacing=0.1, burst=2)
+    writer = SlackWriter(api, RealClock(), CountedIds(), pace=QUICK, posts=posts)
+    began = asyncio.get_running_loop().time()
+    texts = [f"alert {number}" for number in range(10)]
+    await asyncio.gather(*(writer.post(Place("C1", None), view(text)) for text in texts))
+    took = asyncio.get_running_loop().time() - began
+    assert [text for _, text in slack.shown[3:]] == texts[3:]
+    assert sorted(text for _, text in slack.shown[:3]) == texts[:3]
+    assert took >= 0.7
+    await writer.post(Place("C2", None), view("elsewhere"))
+    assert asyncio.get_running_loop().time() - began < took + 0.1
+    await writer.aclose()
+
+
+async def test_an_answer_in_a_thread_does_not_queue_behind_alerts(slack, api):
+    posts = Pace(spacing=0.1, burst=2)
+    writer = SlackWriter(api, RealClock(), CountedIds(), pace=QUICK, posts=posts)
+    alerts = [asyncio.create_task(writer.post(Place("C1", None), view(str(n)))) for n in range(12)]
+    await slack.calls.until(lambda calls: len(calls) >= 3)
+    await writer.post(THREAD, view("the answer"))
+    assert not alerts[-1].done()
+    await asyncio.gather(*alerts)
+    assert "the answer" in [text for _, text in slack.shown[:6]]
+    await writer.aclose()
 
 
 @pytest.mark.case("slack-58")

@@ -175,17 +175,17 @@ async def test_events_come_again_after_slack_was_away(tmp_path, make_platform, e
     async with Workspace.start(tmp_path) as first:
         platform = make_platform(first)
         await platform.start(events.add)
-        assert platform.connected
+        assert platform.deaf_because == ""
         port = URL(first.url).port or 0
 
     async def noticed():
-        return not platform.connected
+        return platform.deaf_because
 
     await eventually(noticed)
     async with Workspace.start(tmp_path, port=port) as second:
         ts = await Driver(second, session).says("ana", "still there?")
         assert (await events.until(lambda items: items))[0].message_id == ts
-        assert platform.connected
+        assert platform.deaf_because == ""
         await platform.aclose()
 
 

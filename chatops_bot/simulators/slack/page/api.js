@@ -49,8 +49,8 @@ export class Workspace {
     return this.#post("/sim/post", { channel, thread_ts, text });
   }
 
-  read(channel, ts) {
-    return this.#post("/sim/read", { channel, ts });
+  read(channel, ts, thread_ts) {
+    return this.#post("/sim/read", { channel, ts, thread_ts });
   }
 
   click(body) {
@@ -99,6 +99,7 @@ export class Workspace {
     connect();
     addEventListener("online", hurry);
     return {
+      hurry,
       close() {
         closed = true;
         clearTimeout(timer);

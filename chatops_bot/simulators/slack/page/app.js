@@ -1,15 +1,20 @@
 // The page: one person's window into the workspace. The address holds who (`?person=`) and where (`#/channel/thread`),
 // so that two windows can be two people and Back works as it should.
 
+import { Announcer } from "./announcer.js";
 import { Workspace } from "./api.js";
+import { copy } from "./clipboard.js";
 import { Composer } from "./composer.js";
-import { ViewDialog } from "./dialogs.js";
 import { h } from "./dom.js";
 import { explain, listen } from "./interactions.js";
+import { listenKeys, showKeys } from "./keys.js";
+import { Loading } from "./loading.js";
+import { ViewDialog } from "./modal.js";
 import { Pane } from "./pane.js";
+import { Reading, looking } from "./reading.js";
 import { Sidebar } from "./sidebar.js";
-import { Store } from "./store.js";
-import "./theme.js";
+import { Store, isReply } from "./store.js";
+import { Switcher } from "./switcher.js";
 import { setLanguage, t } from "./words.js";
 
 // Who a window without `?person=` belongs to: the on-call engineer of the demo workspace.
@@ -22,12 +27,16 @@ const store = new Store(render);
 let workspace;
 let live;
 let place = { channel: undefined, thread: undefined };
-let lastRead = new Map();
 
+const reading = new Reading(store, () => workspace);
+const loading = new Loading(store, () => workspace);
 const channelPane = makePane($("channel"));
 const threadPane = makePane($("thread"));
+const panes = [threadPane, channelPane];
 const sidebar = new Sidebar($("sidebar"), store, { switchTo, setLanguage: changeLanguage });
+const switcher = new Switcher(store, { go, switchTo });
 const viewDialog = new ViewDialog(store, { submit: submitView, close: closeView });
+const announcer = new Announcer($("announcer"), (ts) => rowOf(ts)?.querySelector(".message-body").innerText.trim());
 
 function makePane(root) {
   const composer = new Composer(store, async (text) => {
@@ -35,9 +44,15 @@ function makePane(root) {
     pane.following = true;
     await workspace.post(channel, thread, text);
   });
-  const pane = new Pane(root, store, composer, { load: loadOlder, retry: load, seen: markRead });
+  const pane = new Pane(root, store, composer, {
+    load: (one) => loading.older(one),
+    retry: (one) => loading.newest(one),
+    seen: (one) => reading.seen(one),
+  });
   return pane;
 }
+
+const rowOf = (ts) => panes.map(({ rows }) => rows.get(ts)?.element).find(Boolean);
 
 // --- who ----------------------------------------------------------------------------------------------------
 
@@ -46,7 +61,8 @@ const personInAddress = () => new URLSearchParams(location.search).get("person")
 async function openAs(person) {
   live?.close();
   store.clear();
-  lastRead = new Map();
+  reading.clear();
+  announcer.clear();
   channelPane.show(undefined);
   threadPane.show(undefined);
   viewDialog.show(null);
@@ -72,7 +88,7 @@ async function openAs(person) {
     onLost: () => {
       store.connected = false;
       delete document.documentElement.dataset.live;
-      banner(t("lost"));
+      banner(t("lost"), () => live.hurry());
     },
   });
   return route();
@@ -92,7 +108,9 @@ async function refetch() {
   const shown = new Set([channelPane.key, threadPane.channel && threadPane.key]);
   for (const key of [...store.lists.keys()]) if (!shown.has(key)) store.lists.delete(key);
   store.statuses.clear();
-  await Promise.allSettled([refreshState(), load(channelPane), threadPane.channel && load(threadPane)]);
+  await Promise.allSettled([refreshState(), ...panes.map((pane) => pane.channel && loading.newest(pane))]);
+  // The counts may be from before what was read meanwhile.
+  for (const pane of panes) reading.seen(pane);
 }
 
 function switchTo(person) {
@@ -106,11 +124,7 @@ function switchTo(person) {
 
 function changeLanguage(next) {
   setLanguage(next);
-  for (const pane of [channelPane, threadPane]) {
-    pane.rows.clear();
-    pane.list.replaceChildren();
-    pane.composer.relabel();
-  }
+  for (const pane of panes) pane.relabel();
   render();
 }
 
@@ -121,9 +135,9 @@ function parseHash() {
   return { channel: channel || undefined, thread: thread || undefined };
 }
 
-const go = (channel, thread) => {
+function go(channel, thread) {
   location.hash = thread ? `/${channel}/${thread}` : channel ? `/${channel}` : "/";
-};
+}
 
 async function route() {
   let { channel, thread } = parseHash();
@@ -140,81 +154,21 @@ async function route() {
   $("thread").hidden = !thread;
   $("app").dataset.pane = thread ? "thread" : channel ? "channel" : "channels";
   render();
-  const loads = [];
-  if (channel && opened) loads.push(openChannel());
-  if (threadOpened) loads.push(load(threadPane));
   if (!phone.matches) (thread ? threadPane : channelPane).composer.focus();
-  await Promise.all(loads);
+  await Promise.all([channel && opened && openPane(channelPane), threadOpened && openPane(threadPane)]);
 }
 
-async function openChannel() {
-  const { channel } = place;
-  const unread = store.channel(channel).unread ?? 0;
-  store.unreadFrom.delete(channel);
-  await load(channelPane);
-  const others = store.list(channel).messages.filter((message) => message.user !== store.me.id && !message.ephemeral);
-  if (unread && others.length) store.unreadFrom.set(channel, others.at(-Math.min(unread, others.length)).ts);
-  store.changed();
-  markRead(channelPane);
+async function openPane(pane) {
+  const { key } = pane;
+  const unread = reading.unreadIn(pane);
+  store.unreadFrom.delete(key);
+  await loading.newest(pane);
+  if (pane.key !== key) return;
+  reading.drawLine(pane, unread);
+  await reading.seen(pane);
 }
 
-// --- messages -----------------------------------------------------------------------------------------------
-
-async function load(pane) {
-  const { key, channel, thread } = pane;
-  const asked = workspace;
-  const list = store.list(key);
-  list.loading = true;
-  try {
-    // What changes while the answer is on its way may be missing in it, so then it is asked for again.
-    for (let tries = 0; tries === 0 || (list.touched && tries < 5); tries += 1) {
-      list.touched = false;
-      const answer = await asked.messages(channel, { thread_ts: thread });
-      if (asked !== workspace) return;
-      store.fill(key, answer);
-    }
-  } catch {
-    if (asked !== workspace || list.loaded) return;
-    list.failed = true;
-    store.changed();
-  } finally {
-    list.loading = false;
-  }
-}
-
-const loadingOlder = new Set();
-
-async function loadOlder(pane) {
-  const { key, channel, thread } = pane;
-  if (loadingOlder.has(key)) return;
-  loadingOlder.add(key);
-  const asked = workspace;
-  const oldest = store.list(key).messages.find((message) => message.ts !== thread);
-  try {
-    const answer = await asked.messages(channel, { thread_ts: thread, before: oldest?.ts });
-    if (asked === workspace) store.fill(key, answer, { older: true });
-  } finally {
-    loadingOlder.delete(key);
-  }
-}
-
-const looking = () => document.visibilityState === "visible";
-
-async function markRead(pane) {
-  const { channel, thread } = pane;
-  if (!channel || !pane.following || !looking()) return;
-  const known = store.channel(channel);
-  const posted = store.list(pane.key).messages.filter((message) => !message.ephemeral);
-  if (!known || !posted.length || (thread && !known.mentions)) return;
-  const newest = posted
-    .flatMap(({ ts, latest_reply }) => [ts, latest_reply ?? ts])
-    .reduce((a, b) => (Number(a) > Number(b) ? a : b));
-  if (Number(lastRead.get(channel) ?? 0) >= Number(newest) && !known.unread && !known.mentions) return;
-  lastRead.set(channel, newest);
-  Object.assign(known, { unread: 0, mentions: 0 });
-  store.changed();
-  await workspace.read(channel, newest).catch(() => lastRead.delete(channel));
-}
+// --- what happens -------------------------------------------------------------------------------------------
 
 function onEvent(event) {
   if (event.type === "view") {
@@ -222,18 +176,17 @@ function onEvent(event) {
     return;
   }
   const added = store.apply(event);
-  if (!added) return;
-  const inThread = added.thread_ts && added.thread_ts !== added.ts ? added.thread_ts : undefined;
-  const pane = [channelPane, threadPane].find((one) => one.channel === event.channel && one.thread === inThread);
-  const mine = added.user === store.me.id && !added.ephemeral;
-  if (!mine) pane?.arrived();
-  if (mine) return;
+  if (event.type === "changed") announcer.changed(event.message.ts);
+  if (!added || (added.user === store.me.id && !added.ephemeral)) return;
+  const inThread = isReply(added) ? added.thread_ts : undefined;
+  const pane = panes.find((one) => one.channel === event.channel && one.thread === inThread);
+  pane?.arrived();
+  if (pane && (pane === threadPane || !place.thread)) announcer.arrived(added.ts, store.user(added).name);
   const seen = pane?.following && looking();
-  if (!seen) store.countUnread(event.channel, added);
-  queueMicrotask(() => seen && markRead(pane));
+  if (seen) queueMicrotask(() => reading.seen(pane));
+  else if (inThread) reading.countThreads();
+  else if (!added.ephemeral) store.countUnread(event.channel, added);
 }
-
-// --- modals -------------------------------------------------------------------------------------------------
 
 async function submitView(view, values) {
   try {
@@ -244,7 +197,8 @@ async function submitView(view, values) {
 }
 
 async function closeView(view) {
-  viewDialog.show(null);
+  // What is below in the stack comes with the live stream; only the last one is taken away at once.
+  if (!view.previous_view_id) viewDialog.show(null);
   await workspace.closeView(view.id).catch(() => {});
 }
 
@@ -252,65 +206,64 @@ async function closeView(view) {
 
 function render() {
   if (!store.me) return;
-  sidebar.render(place.channel);
+  sidebar.render(place);
   channelPane.render();
   threadPane.render();
   viewDialog.render();
-  const waiting = store.channels.reduce((sum, { mentions = 0 }) => sum + mentions, 0);
+  const waiting = store.waiting();
   const here = store.channel(place.channel);
   const name = here ? `${here.kind === "im" ? "" : "#"}${store.title(here)} · ` : "";
   document.title = `${waiting ? `(${waiting}) ` : ""}${name}${store.me.name} · ${store.team.name}`;
 }
 
-function banner(text) {
+function banner(text, retry) {
   $("banner").hidden = !text;
-  $("banner").replaceChildren(text ? h("span", { class: "spinner", "aria-hidden": "true" }) : "", text ?? "");
+  const again = retry && h("button", { type: "button", class: "banner-button" }, t("retryNow"));
+  again?.addEventListener("click", retry);
+  $("banner").replaceChildren(...(text ? [h("span", { class: "spinner", "aria-hidden": "true" }), text] : []), again ?? "");
 }
 
-async function copy(text, button) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const field = h("textarea", { class: "off-screen" }, text);
-    document.body.append(field);
-    field.select();
-    document.execCommand("copy");
-    field.remove();
-    button.focus();
-  }
-  $("toast").textContent = t("copied");
-  $("toast").classList.add("shown");
-  setTimeout(() => $("toast").classList.remove("shown"), 1400);
-}
+const copyMessage = (row) => copy(row.querySelector(".message-body").innerText.trim(), row);
 
 const ACTIONS = {
   "open-thread": (button) => go(place.channel, button.closest("[data-ts]").dataset.ts),
   "close-thread": () => go(place.channel),
   "to-channels": () => go(),
   "copy-code": (button) => copy(button.closest(".code-frame").querySelector("code").textContent, button),
-  "copy-text": (button) => copy(button.closest(".message").querySelector(".message-body").innerText.trim(), button),
+  "copy-text": (button) => copyMessage(button.closest(".message")),
+  try: (button) => channelPane.composer.suggest(button.dataset.text),
+  switcher: () => switcher.open(),
+  keys: () => showKeys(),
 };
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-do]");
   if (button) ACTIONS[button.dataset.do](button);
 });
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !event.isComposing && place.thread && !document.querySelector("dialog[open]"))
-    go(place.channel);
-});
-document.addEventListener("visibilitychange", () => looking() && (markRead(channelPane), markRead(threadPane)));
+document.addEventListener("visibilitychange", () => panes.forEach((pane) => reading.seen(pane)));
 addEventListener("hashchange", () => store.me && route());
 addEventListener("popstate", () => {
   if (store.me && personInAddress() !== store.me.key) openAs(personInAddress());
 });
 phone.addEventListener("change", () => store.me && route());
 
+const paneOf = (node) => (node.closest?.("#thread") || (place.thread && !node.closest?.("#channel")) ? threadPane : channelPane);
+
 listen({
   store,
   workspace: () => workspace,
-  channelOf: (node) => (node.closest("#thread") ? threadPane : channelPane).channel,
+  channelOf: (node) => paneOf(node).channel,
   view: () => viewDialog.view,
+});
+listenKeys({
+  switcher,
+  pane: paneOf,
+  openThread: (ts) => paneOf(document.activeElement) === channelPane && go(place.channel, ts),
+  back: () => {
+    if (place.thread) go(place.channel);
+    return Boolean(place.thread);
+  },
+  copy: copyMessage,
 });
 
 openAs(personInAddress());

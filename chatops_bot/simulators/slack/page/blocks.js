@@ -6,19 +6,23 @@ import { element as controlElement } from "./controls.js";
 import { t } from "./words.js";
 
 /** A text object (with the server's `html`) as an inline or block element. */
-export function text(object, tag = "span", className) {
+export function text(object, tag = "span", className, id) {
   if (!object) return null;
-  if (typeof object === "string") return h(tag, { class: className }, object);
-  if (object.html !== undefined) return h(tag, { class: className, html: object.html });
-  return h(tag, { class: className }, object.text ?? "");
+  if (typeof object === "string") return h(tag, { class: className, id }, object);
+  if (object.html !== undefined) return h(tag, { class: className, id, html: object.html });
+  return h(tag, { class: className, id }, object.text ?? "");
 }
 
-/** `scope`: { ts, controls, errors, disabled } of the message or modal that owns the blocks. */
+/** `scope`: { area, ts, controls, choices, errors } of the message or modal that owns the blocks. */
 export function renderBlocks(blocks, scope) {
-  return blocks.map((block, index) => {
+  const seen = {};
+  return blocks.map((block) => {
     const draw = BLOCKS[block.type];
     const shown = draw ? draw(block, scope) : h("p", { class: "unsupported" }, t("unsupported", block.type));
-    shown.dataset.key = `${block.block_id ?? index}:${block.type}`;
+    // A field is itself by its id. Other blocks often have none of their own, and get another with each edit: those are
+    // the first, the second, … of their kind.
+    seen[block.type] = (seen[block.type] ?? 0) + 1;
+    shown.dataset.key = block.type === "input" ? block.block_id : `${block.type} ${seen[block.type]}`;
     return shown;
   });
 }
@@ -83,7 +87,7 @@ const BLOCKS = {
 
   input(block, scope) {
     const error = scope.errors?.[block.block_id];
-    const id = `field-${scope.ts}-${block.block_id}`;
+    const id = `field-${scope.area}-${scope.ts}-${block.block_id}`;
     return h(
       "div",
       { class: `block field-block${error ? " invalid" : ""}` },
@@ -96,12 +100,12 @@ const BLOCKS = {
       controlElement(block.element, block, scope, {
         id,
         labelledBy: `${id}-label`,
-        describedBy: error || block.hint ? `${id}-note` : undefined,
+        describedBy: [error && `${id}-error`, block.hint && `${id}-hint`].filter(Boolean).join(" ") || undefined,
         invalid: Boolean(error),
       }),
-      error
-        ? h("p", { class: "field-error", id: `${id}-note`, role: "alert" }, icon("warning"), error)
-        : block.hint && text(block.hint, "p", "hint"),
+      error && h("p", { class: "field-error", id: `${id}-error`, "data-key": "error" }, icon("warning"), error),
+      block.hint && text(block.hint, "p", "hint", `${id}-hint`),
+      failure(block, scope),
     );
   },
 
@@ -162,7 +166,7 @@ function table({ rows = [], column_settings: columns = [] }) {
 
 /** What went wrong with a control of this block, beside it. */
 function failure(block, scope) {
-  const parts = block.elements ?? [block.accessory];
+  const parts = block.elements ?? [block.accessory, block.element];
   for (const part of parts) {
     const error = scope.controls.get(`${scope.ts}/${block.block_id}/${part?.action_id}`)?.error;
     if (error) return h("span", { class: "click-error", role: "alert", "data-key": "error" }, icon("warning"), error);

@@ -85,6 +85,14 @@ export class Composer {
     this.field.setAttribute("aria-label", label);
   }
 
+  /** Puts a text into the field, to be read and sent by the person. */
+  suggest(text) {
+    this.field.value = text;
+    this.#input();
+    this.focus();
+    this.field.setSelectionRange(text.length, text.length);
+  }
+
   focus() {
     this.field.focus({ preventScroll: true });
   }

@@ -1,13 +1,16 @@
-// The interactive elements of Block Kit. Native inputs wherever one exists: they work by keyboard, on phones, and
-// with screen readers; `<details>` with checkboxes for choosing several, and for overflow menus.
+// The interactive elements of Block Kit. Native inputs wherever one serves: they work by keyboard, on phones, and
+// with screen readers. A select is a field that filters its list (`picker.js`); an overflow menu is a `<details>`.
 
 import { h, icon } from "./dom.js";
+import { labelOf, optionsOf } from "./options.js";
+import { chosenIn } from "./picker.js";
 import { t } from "./words.js";
 
 /** `extra`: { id, labelledBy, describedBy, invalid } when the element is the field of an input block. */
 export function element(part, block, scope, extra = {}) {
   const draw = ELEMENTS[part.type];
-  const state = scope.controls.get(`${scope.ts}/${block.block_id}/${part.action_id}`) ?? {};
+  const name = `${scope.ts}/${block.block_id}/${part.action_id}`;
+  const state = scope.controls.get(name) ?? {};
   if (!draw) return h("span", { class: "unsupported" }, t("unsupported", part.type));
   const common = {
     id: extra.id,
@@ -17,9 +20,11 @@ export function element(part, block, scope, extra = {}) {
     "data-block": block.block_id,
     "data-action": part.action_id,
     "data-kind": part.type,
-    disabled: scope.disabled || state.pending,
+    // A waiting control keeps the focus: it is not disabled, but its use is not taken a second time.
+    "aria-disabled": state.pending ? "true" : undefined,
   };
-  const shown = draw(part, common, { ...state, key: `${scope.ts}-${block.block_id}-${part.action_id}` });
+  const own = scope.choices?.get(name);
+  const shown = draw(part, common, { ...state, own, name, key: `${scope.area}-${name}` });
   shown.dataset.key = `${part.action_id}:${part.type}`;
   return shown;
 }
@@ -38,60 +43,8 @@ const ELEMENTS = {
     return h("button", { type: "button", ...props }, label);
   },
 
-  static_select(part, common, { pending }) {
-    const chosen = part.initial_option?.value;
-    const option = (one) =>
-      h("option", { value: one.value, selected: one.value === chosen }, one.text?.text ?? one.value);
-    const groups = part.option_groups?.map((group) =>
-      h("optgroup", { label: group.label?.text }, group.options.map(option)),
-    );
-    return h(
-      "span",
-      { class: `select${pending ? " busy" : ""}` },
-      h(
-        "select",
-        {
-          ...common,
-          "aria-label": common.id ? undefined : (part.placeholder?.text ?? t("select")),
-          "data-initial": chosen ?? "",
-        },
-        h(
-          "option",
-          { value: "", selected: chosen === undefined, disabled: true, hidden: true },
-          part.placeholder?.text ?? t("select"),
-        ),
-        groups ?? (part.options ?? []).map(option),
-      ),
-      icon("down"),
-    );
-  },
-
-  multi_static_select(part, common, { key }) {
-    const chosen = new Set((part.initial_options ?? []).map((option) => option.value));
-    const options = part.options ?? (part.option_groups ?? []).flatMap((group) => group.options);
-    const label = part.placeholder?.text ?? t("selectMany");
-    const { id, disabled, "aria-labelledby": labelledBy, ...data } = common;
-    return h(
-      "details",
-      { class: "multi", ...data, "data-label": label },
-      h(
-        "summary",
-        {
-          id,
-          class: "multi-summary",
-          "aria-label": id ? undefined : label,
-          "aria-labelledby": labelledBy && `${labelledBy} ${id}`,
-        },
-        h("span", { class: "multi-value" }, chosen.size ? names(options, chosen) : label),
-        icon("down"),
-      ),
-      h(
-        "div",
-        { class: "multi-options", role: "group", "aria-label": label },
-        choices("checkbox", options, chosen, key, disabled),
-      ),
-    );
-  },
+  static_select: (part, common, state) => picker(part, common, state),
+  multi_static_select: (part, common, state) => picker(part, common, state),
 
   checkboxes(part, common, { key }) {
     const chosen = new Set((part.initial_options ?? []).map((option) => option.value));
@@ -123,16 +76,15 @@ const ELEMENTS = {
   },
 
   plain_text_input(part, common) {
-    const props = {
-      ...common,
-      class: "text-input",
-      placeholder: part.placeholder?.text,
-      maxlength: part.max_length,
-      autocomplete: "off",
-    };
-    return part.multiline
-      ? h("textarea", { ...props, rows: 4 }, part.initial_value ?? "")
-      : h("input", { ...props, type: "text", value: part.initial_value });
+    const limits = { minlength: part.min_length || undefined, maxlength: part.max_length };
+    const { id, "data-block": block, "data-action": action, "data-kind": kind, ...rest } = common;
+    const props = { ...rest, id, ...limits, class: "text-input", placeholder: part.placeholder?.text };
+    const own = { "data-block": block, "data-action": action, "data-kind": kind, "data-key": "field" };
+    const field = part.multiline
+      ? h("textarea", { ...props, ...own, rows: 4 }, part.initial_value ?? "")
+      : h("input", { ...props, ...own, type: "text", autocomplete: "off", value: part.initial_value });
+    const counted = part.max_length || part.min_length;
+    return h("div", { class: "text-frame" }, field, counted && h("span", { class: "counter", "aria-hidden": "true" }));
   },
 
   number_input: (part, common) =>
@@ -155,29 +107,80 @@ const ELEMENTS = {
     h("input", { ...common, class: "text-input short", type: "time", value: part.initial_time }),
 };
 
-const names = (options, chosen) =>
-  options
-    .filter((option) => chosen.has(option.value))
-    .map((option) => option.text?.text)
-    .join(", ");
+/** A select, of one or of several: chips for what is chosen of several, and the field that filters. */
+function picker(part, common, { pending, own, name }) {
+  const many = part.type.startsWith("multi_");
+  const options = optionsOf(part);
+  const chosen = chosenIn(part, own);
+  const label = part.placeholder?.text ?? t(many ? "selectMany" : "select");
+  const { id, "data-block": block, "data-action": action, "data-kind": kind, ...aria } = common;
+  const shown = many ? "" : labelOf(options.find(({ value }) => value === chosen[0]));
+  const field = h("input", {
+    ...aria,
+    id,
+    type: "text",
+    role: "combobox",
+    class: "picker-field",
+    "aria-expanded": "false",
+    "aria-haspopup": "listbox",
+    "aria-autocomplete": "list",
+    "aria-label": id ? undefined : label,
+    // A short list is quicker to tap than to search, so no keyboard comes up on a phone.
+    inputmode: options.length <= 8 ? "none" : undefined,
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: chosen.length && many ? undefined : label,
+    value: shown,
+    "data-key": "field",
+  });
+  const chips = chosen.map((value) => chip(value, labelOf(options.find((option) => option.value === value))));
+  return h(
+    "div",
+    {
+      class: `picker${many ? " many" : ""}${pending ? " busy" : ""}`,
+      "data-block": block,
+      "data-action": action,
+      "data-kind": kind,
+      "data-choice": name,
+      "data-label": label,
+      "data-shown": shown,
+      "data-values": JSON.stringify(chosen),
+    },
+    many && chips,
+    field,
+    pending ? h("span", { class: "spinner", "aria-hidden": "true" }) : icon("down"),
+  );
+}
 
-function choices(type, options, chosen, key, disabled) {
+const chip = (value, label) =>
+  h(
+    "span",
+    { class: "chip", "data-key": `chip-${value}` },
+    h("span", {}, label),
+    h(
+      "button",
+      { type: "button", class: "chip-remove", "aria-label": t("remove", label), "data-value": value },
+      icon("close"),
+    ),
+  );
+
+function choices(type, options, chosen, key) {
   return options.map((option) =>
     h(
       "label",
       { class: "choice" },
-      h("input", { type, name: key, value: option.value, checked: chosen.has(option.value), disabled }),
+      h("input", { type, name: key, value: option.value, checked: chosen.has(option.value) }),
       h("span", {}, option.text?.text, option.description && h("small", { class: "hint" }, option.description.text)),
     ),
   );
 }
 
 function choiceGroup(type, part, common, chosen, key) {
-  const { id, disabled, ...data } = common;
+  const { id, ...data } = common;
   return h(
     "div",
     { class: "choices", id, role: type === "radio" ? "radiogroup" : "group", ...data },
-    choices(type, part.options, chosen, key, disabled),
+    choices(type, part.options, chosen, key),
   );
 }
 
@@ -185,10 +188,11 @@ function choiceGroup(type, part, common, chosen, key) {
 export function valueOf(node, kind) {
   switch (kind) {
     case "static_select":
-      return node.value || null;
+      return JSON.parse(node.dataset.values)[0] ?? null;
+    case "multi_static_select":
+      return JSON.parse(node.dataset.values);
     case "radio_buttons":
       return node.querySelector("input:checked")?.value ?? null;
-    case "multi_static_select":
     case "checkboxes":
       return [...node.querySelectorAll("input:checked")].map((input) => input.value);
     default:
@@ -208,10 +212,30 @@ export function valuesIn(root) {
   return values;
 }
 
-/** The chosen names in the closed box of a multi select. */
-export function refreshSummary(details) {
-  const chosen = [...details.querySelectorAll("input:checked")].map(
-    (input) => input.closest("label").querySelector("span").firstChild.data,
+/** Texts that are shorter than their field asks, as { block_id: sentence }. An empty field is not too short. */
+export function tooShort(root) {
+  const short = [...root.querySelectorAll("[minlength]")].filter(
+    ({ value, minLength }) => value && value.length < minLength,
   );
-  details.querySelector(".multi-value").textContent = chosen.join(", ") || details.dataset.label;
+  return Object.fromEntries(short.map(({ dataset, minLength }) => [dataset.block, t("tooShort", minLength)]));
 }
+
+/** After a render: what follows from what the reader has typed or chosen, and not from the JSON. */
+export function settleControls(root) {
+  for (const field of root.querySelectorAll(".picker:not(.many) > input[aria-expanded=false]"))
+    field.value = field.parentElement.dataset.shown;
+  for (const frame of root.querySelectorAll(".text-frame")) count(frame);
+}
+
+function count(frame) {
+  const counter = frame.querySelector(".counter");
+  if (!counter) return;
+  const { value, minLength, maxLength } = frame.querySelector(".text-input");
+  counter.textContent =
+    value && value.length < minLength ? t("atLeast", value.length, minLength) : maxLength > 0 ? `${value.length} / ${maxLength}` : "";
+}
+
+document.addEventListener("input", (event) => {
+  const frame = event.target.closest(".text-frame");
+  if (frame) count(frame);
+});

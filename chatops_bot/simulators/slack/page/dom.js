@@ -37,6 +37,7 @@ const ICONS = {
   send: "M3.5 10 3 3.5 17.5 10 3 16.5 3.5 10Zm0 0H10",
   eye: "M2.5 10S5 4.5 10 4.5 17.5 10 17.5 10 15 15.5 10 15.5 2.5 10 2.5 10Zm10 0a2.5 2.5 0 1 1-5 0 2.5 2.5 0 0 1 5 0Z",
   warning: "M10 3 2.5 16.5h15L10 3Zm0 5v4m0 2.2v.1",
+  search: "M13 13l4 4M8.5 14.5a6 6 0 1 1 0-12 6 6 0 0 1 0 12Z",
   more: "M5 10h.01M10 10h.01M15 10h.01",
 };
 
@@ -57,7 +58,11 @@ export function iconButton(name, label, props = {}) {
 }
 
 /** What belongs to the reader while they use it: no render takes it away. */
-const READERS_OWN = new Set(["open"]);
+const READERS_OWN = {
+  DETAILS: new Set(["open"]),
+  INPUT: new Set(["aria-expanded", "aria-controls", "aria-activedescendant"]),
+  TEXTAREA: new Set(["style"]),
+};
 
 export function morph(shown, wanted) {
   if (shown.isEqualNode(wanted)) return;
@@ -66,16 +71,23 @@ export function morph(shown, wanted) {
 }
 
 function syncAttributes(shown, wanted) {
-  for (const { name } of [...shown.attributes]) {
-    if (!wanted.hasAttribute(name) && !(shown.tagName === "DETAILS" && READERS_OWN.has(name)))
-      shown.removeAttribute(name);
-  }
+  const own = READERS_OWN[shown.tagName];
+  for (const { name } of [...shown.attributes])
+    if (!wanted.hasAttribute(name) && !own?.has(name)) shown.removeAttribute(name);
   for (const { name, value } of wanted.attributes) {
-    if (shown.getAttribute(name) === value) continue;
+    if (shown.getAttribute(name) === value || own?.has(name)) continue;
     // The content policy blocks style attributes but allows the style object.
     if (name === "style") shown.style.cssText = wanted.style.cssText;
     else shown.setAttribute(name, value);
   }
+}
+
+/** A text that only grew is appended to, so that a selection in it stays. */
+function morphText(node, wanted) {
+  const shown = node.nodeValue;
+  if (shown === wanted) return;
+  if (wanted.startsWith(shown)) node.appendData(wanted.slice(shown.length));
+  else node.nodeValue = wanted;
 }
 
 const keyOf = (node) => node.dataset?.key;
@@ -83,8 +95,14 @@ const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName &
 
 /** Makes the children of `shown` equal to those of `wanted`, matched by `data-key`, else by position and kind. */
 export function morphChildren(shown, wanted) {
+  const stay = new Set([...wanted.childNodes].map(keyOf));
   const keyed = new Map();
-  for (const child of shown.childNodes) if (keyOf(child)) keyed.set(keyOf(child), child);
+  for (const child of [...shown.childNodes]) {
+    const key = keyOf(child);
+    // What goes, goes first: then what stays need not be moved, and a moved field would lose the focus.
+    if (key && !stay.has(key)) child.remove();
+    else if (key) keyed.set(key, child);
+  }
   let cursor = shown.firstChild;
   for (const child of [...wanted.childNodes]) {
     const key = keyOf(child);
@@ -93,7 +111,7 @@ export function morphChildren(shown, wanted) {
       if (match === cursor) cursor = cursor.nextSibling;
       else shown.insertBefore(match, cursor);
       if (match.nodeType === Node.ELEMENT_NODE) morph(match, child);
-      else if (match.nodeValue !== child.nodeValue) match.nodeValue = child.nodeValue;
+      else morphText(match, child.nodeValue);
     } else {
       shown.insertBefore(child, cursor);
     }

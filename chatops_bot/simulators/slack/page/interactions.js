@@ -1,8 +1,10 @@
 // People use the controls of messages and modals. The JSON of a control is found back by its block and action ids;
 // a block's `confirm` is asked first; while the app has not answered, the control waits; a failure stands beside it.
 
-import { refreshSummary, valueOf, valuesIn } from "./controls.js";
+import { valueOf, valuesIn } from "./controls.js";
 import { confirmDialog } from "./dialogs.js";
+import { labelOf, optionsOf } from "./options.js";
+import { Picker, chosenIn } from "./picker.js";
 import { t } from "./words.js";
 
 const SILENT = new Set([
@@ -18,6 +20,22 @@ export const explain = (error, message) => (SILENT.has(error) ? t("notResponding
 
 /** `needs`: { store, workspace(): Workspace, channelOf(node), view(): the open modal's JSON or null } */
 export function listen(needs) {
+  const { store } = needs;
+  const partOf = (control) => find(owner(needs, control).surface, control.dataset).part ?? {};
+  const chosenOf = (control) => chosenIn(partOf(control), store.choices.get(control.dataset.choice));
+  new Picker({
+    partOf,
+    chosenOf,
+    choose(control, values) {
+      store.choose(control.dataset.choice, values);
+      // What is sent with a click that comes before the next render is the new choice already.
+      control.dataset.values = JSON.stringify(values);
+      if (!control.matches(".many")) control.dataset.shown = labelOf(optionsOf(partOf(control)).find(({ value }) => value === values[0]));
+    },
+    used(control, values) {
+      if (dispatches(needs, control)) use(needs, control, control.matches(".many") ? values : values[0]);
+    },
+  });
   document.addEventListener("click", (event) => {
     const chosen = event.target.closest("[data-option]");
     if (chosen) {
@@ -31,45 +49,38 @@ export function listen(needs) {
   });
   document.addEventListener("change", (event) => {
     const control = event.target.closest("[data-action]");
-    if (!control) return;
-    if (control.matches(".multi")) refreshSummary(control);
-    else if (control.matches("select, .choices") && dispatches(needs, control))
+    if (control?.matches(".choices, input[type=date], input[type=time]") && dispatches(needs, control))
       use(needs, control, valueOf(control, control.dataset.kind));
   });
-  // Choosing several is one use, which ends when the list is closed.
-  document.addEventListener(
-    "toggle",
-    (event) => {
-      const control = event.target;
-      if (!control.matches?.("details.multi[data-action]")) return;
-      const value = valueOf(control, control.dataset.kind);
-      if (control.open) control.valueBefore = value.join("\n");
-      else if (
-        control.valueBefore !== undefined &&
-        control.valueBefore !== value.join("\n") &&
-        dispatches(needs, control)
-      )
-        use(needs, control, value);
-    },
-    true,
-  );
-  document.addEventListener("pointerdown", (event) => {
-    for (const details of document.querySelectorAll("details.multi[open], details.overflow[open]")) {
-      if (!details.contains(event.target)) details.open = false;
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest?.("input.text-input[data-action]");
+    if (!field || event.key !== "Enter" || event.isComposing || event.ctrlKey || event.metaKey) return;
+    if (dispatches(needs, field)) {
+      event.preventDefault();
+      use(needs, field, field.value);
     }
   });
-  document.addEventListener(
-    "keydown",
-    (event) => {
-      const details = event.key === "Escape" && event.target.closest?.("details[open].multi, details[open].overflow");
-      if (!details) return;
-      details.open = false;
-      details.querySelector("summary").focus();
-      event.preventDefault();
-      event.stopPropagation();
-    },
-    true,
-  );
+  document.addEventListener("pointerdown", (event) => {
+    for (const details of document.querySelectorAll("details.overflow[open]"))
+      if (!details.contains(event.target)) details.open = false;
+  });
+  document.addEventListener("keydown", (event) => menuKey(event), true);
+}
+
+/** In an overflow menu, arrows move and Escape closes. */
+function menuKey(event) {
+  const details = event.target.closest?.("details[open].overflow");
+  if (!details) return;
+  const items = [...details.querySelectorAll(".menu-item")];
+  const at = items.indexOf(document.activeElement);
+  const target = { ArrowDown: at + 1, ArrowUp: at < 0 ? -1 : at - 1, Home: 0, End: -1 }[event.key];
+  if (event.key === "Escape") {
+    details.open = false;
+    details.querySelector("summary").focus();
+  } else if (target !== undefined) items.at(target % items.length).focus();
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 function owner(needs, control) {
@@ -100,14 +111,14 @@ async function use(needs, control, selected) {
   const { store } = needs;
   const { surface, ts, where, root } = owner(needs, control);
   const { part } = find(surface, control.dataset);
-  if (!part) return;
-  if (part.confirm && !(await confirmDialog(part.confirm))) {
-    putBack(control, part);
-    return;
-  }
   const { block, action } = control.dataset;
   const key = `${ts}/${block}/${action}`;
-  const hadFocus = control.contains(document.activeElement);
+  if (!part || store.controls.get(key)?.pending) return;
+  if (part.confirm && !(await confirmDialog(part.confirm))) {
+    store.choices.delete(key);
+    store.changed();
+    return;
+  }
   store.setControl(key, { pending: true });
   let error;
   try {
@@ -123,14 +134,4 @@ async function use(needs, control, selected) {
     error = explain(failure.message, failure.sentence);
   }
   store.setControl(key, error ? { error } : undefined);
-  // A disabled control loses the focus; people on the keyboard get it back where they were.
-  if (hadFocus)
-    queueMicrotask(
-      () => control.isConnected && document.activeElement === document.body && control.focus({ preventScroll: true }),
-    );
-}
-
-function putBack(control, part) {
-  const select = control.matches("select") ? control : control.querySelector("select");
-  if (select) select.value = part.initial_option?.value ?? "";
 }

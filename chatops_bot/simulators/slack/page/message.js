@@ -18,6 +18,7 @@ export function renderMessage(message, store, place) {
       "data-key": message.ts,
       "data-ts": message.ts,
       "aria-label": `${author.name}, ${clock(message.ts)}`,
+      tabindex: -1,
     },
     message.ephemeral && h("p", { class: "only-you" }, icon("eye"), t("onlyYou")),
     grouped
@@ -29,14 +30,9 @@ export function renderMessage(message, store, place) {
       !grouped && byline(message, author),
       h(
         "div",
-        { class: "message-body" },
-        body(message, store),
-        message.edited &&
-          h(
-            "span",
-            { class: "edited", title: message.edited.ts ? fullTime(message.edited.ts) : undefined },
-            ` ${t("edited")}`,
-          ),
+        { class: "message-body", lang: languageOf(message) },
+        body(message, store, place),
+        grouped && edited(message),
       ),
       reactions(message, store),
       !place.inThread && replyLink(message, store),
@@ -47,6 +43,13 @@ export function renderMessage(message, store, place) {
   return settle(row, store);
 }
 
+/** The language that a message is read out in, and whose glyphs it gets: Chinese where it has such characters. */
+function languageOf({ text = "", blocks }) {
+  const said = text + (blocks ? JSON.stringify(blocks) : "");
+  if (/[\u3400-\u9fff]/.test(said)) return "zh-CN";
+  return /[a-z]{2}/i.test(said) ? "en" : undefined;
+}
+
 function byline(message, author) {
   return h(
     "header",
@@ -54,11 +57,18 @@ function byline(message, author) {
     h("span", { class: "author" }, author.name),
     author.isBot && appBadge(),
     h("time", { class: "time", datetime: message.ts, title: fullTime(message.ts) }, clock(message.ts)),
+    edited(message),
   );
 }
 
-function body(message, store) {
-  const scope = { ts: message.ts, controls: store.controls };
+/** Beside the time, so that the first edit of an answer that grows moves nothing. */
+function edited({ edited: edit }) {
+  return edit && h("span", { class: "edited", title: edit.ts ? fullTime(edit.ts) : undefined }, ` ${t("edited")}`);
+}
+
+function body(message, store, { inThread }) {
+  // The root of an open thread is shown twice, so ids of its fields say where they are.
+  const scope = { area: inThread ? "thread" : "channel", ts: message.ts, controls: store.controls, choices: store.choices };
   const blocks = message.blocks?.length
     ? renderBlocks(message.blocks, scope)
     : h("div", { class: "rich text", html: message.html ?? "" });

@@ -3,7 +3,8 @@
 // Rows are kept by key and morphed, and only those whose message changed. The place that people read stays put:
 // at the bottom the list follows; anywhere else the first visible row keeps its distance to the top.
 
-import { refreshSummary } from "./controls.js";
+import { beginning } from "./beginning.js";
+import { settleControls } from "./controls.js";
 import { h, icon, iconButton, morph, morphChildren } from "./dom.js";
 import { dateOf, dayLabel, sameDay } from "./format.js";
 import { renderMessage, status } from "./message.js";
@@ -24,7 +25,7 @@ export class Pane {
     this.following = true;
     this.newCount = 0;
     this.header = h("header", { class: "pane-header" });
-    this.list = h("div", { class: "list", role: "log", "aria-relevant": "additions" });
+    this.list = h("div", { class: "list", role: "log", "aria-live": "off" });
     this.scroller = h("div", { class: "scroller", tabindex: -1 }, h("div", { class: "spring" }), this.list);
     this.pill = h("button", { type: "button", class: "pill", hidden: true });
     this.status = h("div", { class: "status-line", "aria-live": "polite" });
@@ -57,6 +58,14 @@ export class Pane {
     if (channel) this.composer.open(this.key);
   }
 
+  /** Everything again in another language. */
+  relabel() {
+    this.rows.clear();
+    this.list.replaceChildren();
+    this.composer.relabel();
+    this.#drawPill();
+  }
+
   toBottom() {
     this.following = true;
     this.newCount = 0;
@@ -79,18 +88,36 @@ export class Pane {
   #scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.scroller;
     const atBottom = scrollHeight - scrollTop - clientHeight < NEAR_BOTTOM;
-    if (atBottom && !this.following) {
+    const changed = atBottom !== this.following;
+    this.following = atBottom;
+    if (changed && atBottom) {
       this.newCount = 0;
-      this.#drawPill();
       this.needs.seen(this);
     }
-    this.following = atBottom;
+    if (changed) this.#drawPill();
+    this.scroller.classList.toggle("moving", !atBottom);
+    clearTimeout(this.stillness);
+    this.stillness = setTimeout(() => this.scroller.classList.remove("moving"), 1200);
     if (scrollTop < 200 && this.store.list(this.key).hasMore) this.needs.load(this);
   }
 
+  /** While the end is out of sight, a way back to it; it says when something new arrived there. */
   #drawPill() {
-    this.pill.hidden = this.newCount === 0;
-    if (this.newCount) this.pill.replaceChildren(t("newMessages", this.newCount), icon("down"));
+    this.pill.hidden = this.following;
+    this.pill.classList.toggle("news", this.newCount > 0);
+    const text = this.newCount ? t("newMessages", this.newCount) : t("toNewest");
+    this.pill.replaceChildren(h("span", {}, text), icon("down"));
+  }
+
+  /** Moves the focus from a message to the one above (-1) or below (1); below the last stands the composer. */
+  step(from, by) {
+    const rows = [...this.list.querySelectorAll(".message")];
+    const at = rows.indexOf(from);
+    const next = at >= 0 ? rows[at + by] : by < 0 ? rows.at(-1) : undefined;
+    if (next) {
+      next.focus({ preventScroll: true });
+      next.scrollIntoView({ block: "nearest" });
+    } else if (by > 0) this.composer.focus();
   }
 
   render() {
@@ -98,12 +125,12 @@ export class Pane {
     const channel = this.store.channel(this.channel);
     if (!channel) return;
     const name = this.store.title(channel);
-    this.root.setAttribute("aria-label", this.thread ? t("thread") : name);
+    const label = this.thread ? t("thread") : name;
+    for (const part of [this.root, this.list]) if (part.ariaLabel !== label) part.ariaLabel = label;
     morphChildren(
       this.header,
       h("header", {}, this.thread ? this.#threadHeader(channel, name) : this.#channelHeader(channel, name)),
     );
-    this.list.setAttribute("aria-label", this.thread ? t("thread") : name);
     this.composer.describe(this.thread ? t("reply") : t("messageTo", channel.kind === "im" ? name : `#${name}`));
     const anchor = this.following ? null : this.#anchor();
     this.#place(this.#wanted(channel, name));
@@ -152,12 +179,13 @@ export class Pane {
 
   /** The rows that should stand, in order, as { key, deps, draw }. Rows with equal `deps` are left alone. */
   #wanted(channel, name) {
-    const { messages, hasMore, loaded, failed } = this.store.list(this.key);
+    const { store } = this;
+    const { messages, hasMore, loaded, failed } = store.list(this.key);
     if (failed) return [row("failed", [], () => this.#failed())];
     if (!loaded) return [row("loading", [], () => h("p", { class: "quiet" }, t("loading")))];
     const rows = messages.flatMap((message, index) => this.#rowsOf(message, messages[index - 1], messages.length));
     if (hasMore) rows.unshift(row("older", [], () => h("p", { class: "quiet" }, t("loading"))));
-    else if (!this.thread) rows.unshift(row("beginning", [name], () => this.#beginning(channel, name)));
+    else if (!this.thread) rows.unshift(row("beginning", [name, store.bot?.name], () => beginning(channel, name, store)));
     if (this.thread && messages.length === 1)
       rows.push(row("no-replies", [], () => h("p", { class: "quiet" }, t("noReplies"))));
     return rows;
@@ -172,7 +200,7 @@ export class Pane {
     const newDay = !before || !sameDay(before.ts, message.ts);
     if (newDay && !inThread)
       dividers.push(row(`day-${dateOf(message.ts).toDateString()}`, [day], () => divider(day, "day")));
-    if (!inThread && message.ts === store.unreadFrom.get(channel))
+    if (message.ts === store.unreadFrom.get(this.key))
       dividers.push(row("unread", [], () => divider(t("newLine"), "unread")));
     if (inThread && before?.ts === this.thread)
       dividers.push(row("replies", [count], () => divider(t("replies", count - 1), "replies")));
@@ -182,7 +210,8 @@ export class Pane {
   }
 
   #controlsOf({ ts }) {
-    const own = [...this.store.controls].filter(([key]) => key.startsWith(`${ts}/`));
+    const { controls, choices } = this.store;
+    const own = [...controls, ...choices].filter(([key]) => key.startsWith(`${ts}/`));
     return own.length ? JSON.stringify(own) : "";
   }
 
@@ -196,28 +225,14 @@ export class Pane {
     let cursor = this.list.firstElementChild;
     for (const { key, deps, draw } of wanted) {
       const known = this.rows.get(key);
-      let element = known?.element;
-      if (!known) element = draw();
-      else if (known.deps.some((dep, index) => dep !== deps[index])) {
-        morph(element, draw());
-        // The boxes that somebody ticked are still ticked; the closed list's text must say so again.
-        for (const multi of element.querySelectorAll("details.multi")) refreshSummary(multi);
-      }
+      const element = known?.element ?? draw();
+      const changed = known?.deps.some((dep, index) => dep !== deps[index]);
+      if (changed) morph(element, draw());
+      if (changed || !known) settleControls(element);
       this.rows.set(key, { element, deps });
       if (element === cursor) cursor = cursor.nextElementSibling;
       else this.list.insertBefore(element, cursor);
     }
-  }
-
-  #beginning(channel, name) {
-    const direct = channel.kind === "im";
-    const bot = this.store.bot?.name;
-    return h(
-      "div",
-      { class: "beginning" },
-      h("h2", {}, direct ? t("startOfDirect", bot) : t("startOf", `#${name}`)),
-      h("p", {}, t(direct ? "directHint" : "startHint", bot)),
-    );
   }
 
   #failed() {
@@ -248,8 +263,15 @@ function follows(message, before) {
   return (
     before &&
     !before.ephemeral &&
+    !stands(message) &&
+    !stands(before) &&
     (message.user ?? message.bot_id) === (before.user ?? before.bot_id) &&
     message.username === before.username &&
     Number(message.ts) - Number(before.ts) < GROUP_SECONDS
   );
+}
+
+/** A card, a form or an answer stands for itself, under its author's name. */
+function stands({ blocks = [], attachments = [] }) {
+  return attachments.length > 0 || blocks.some(({ type }) => type !== "rich_text" && type !== "section");
 }

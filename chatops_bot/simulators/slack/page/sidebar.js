@@ -1,6 +1,6 @@
 // Workspace name, channels with their unread marks, the direct conversation with the bot, and who the reader is.
 
-import { h, icon, morphChildren } from "./dom.js";
+import { h, icon, iconButton, morphChildren } from "./dom.js";
 import { avatar, roleBadge } from "./people.js";
 import { setTheme, theme } from "./theme.js";
 import { language, t } from "./words.js";
@@ -14,7 +14,8 @@ export class Sidebar {
     this.body = h("div", { class: "sidebar-body" });
     this.meButton = h("button", { type: "button", class: "me", "aria-haspopup": "menu", "aria-expanded": "false" });
     this.menu = h("div", { class: "person-menu", role: "menu", hidden: true });
-    root.replaceChildren(this.body, this.menu, this.meButton);
+    this.tip = h("div", { class: "tip", role: "note", hidden: true });
+    root.replaceChildren(this.body, this.tip, this.menu, this.meButton);
     this.meButton.addEventListener("click", () => (this.menu.hidden ? this.#openMenu() : this.#closeMenu()));
     this.menu.addEventListener("keydown", (event) => this.#menuKey(event));
     this.menu.addEventListener("click", (event) => this.#chosen(event));
@@ -24,7 +25,8 @@ export class Sidebar {
     });
   }
 
-  render(current) {
+  /** `place`: { channel, thread } that are open. */
+  render({ channel: current, thread }) {
     const { store } = this;
     if (!store.me) return;
     this.root.setAttribute("aria-label", store.team.name);
@@ -40,13 +42,21 @@ export class Sidebar {
           { class: "workspace" },
           h("span", { class: "workspace-mark", "aria-hidden": "true" }, store.team.name.slice(0, 1)),
           h("span", { class: "workspace-name" }, store.team.name),
+          iconButton("search", t("jumpTo"), { class: "icon-button push", "data-do": "switcher", "aria-keyshortcuts": "Control+K" }),
         ),
         h("h2", { class: "section-title" }, t("channels")),
         h("ul", {}, of("channel")),
         h("h2", { class: "section-title" }, t("direct")),
         h("ul", {}, of("im")),
+        store.threads.length > 0 && [
+          h("h2", { class: "section-title", "data-key": "threads" }, t("unreadThreads")),
+          h("ul", { "data-key": "thread-list" }, store.threads.map((one) => this.#thread(one, thread))),
+        ],
       ),
     );
+    const saying = `${store.me.id} ${language}`;
+    if (this.tip.dataset.saying !== saying) this.#drawTip();
+    this.tip.dataset.saying = saying;
     this.meButton.setAttribute("aria-label", t("actingAs", store.me.name, t(store.me.role) ?? store.me.role));
     morphChildren(
       this.meButton,
@@ -94,6 +104,39 @@ export class Sidebar {
         mentions ? h("span", { class: "badge" }, String(mentions)) : null,
       ),
     );
+  }
+
+  #thread(thread, open) {
+    const name = this.store.threadTitle(thread);
+    const { unread, mentions } = thread;
+    return h(
+      "li",
+      { "data-key": `${thread.channel}/${thread.thread_ts}` },
+      h(
+        "a",
+        {
+          href: `#/${thread.channel}/${thread.thread_ts}`,
+          class: "channel-link unread",
+          "aria-current": thread.thread_ts === open ? "page" : undefined,
+          "aria-label": [name, t("unread", unread), mentions && t("mentionsCount", mentions)].filter(Boolean).join(", "),
+        },
+        icon("reply"),
+        h("span", { class: "channel-name" }, name),
+        h("span", { class: `badge${mentions ? "" : " soft"}` }, String(mentions || unread)),
+      ),
+    );
+  }
+
+  #drawTip() {
+    const { me } = this.store;
+    const done = h("button", { type: "button", class: "tip-done" }, t("gotIt"));
+    done.addEventListener("click", () => {
+      localStorage.setItem("tip", "seen");
+      this.tip.hidden = true;
+      this.meButton.focus();
+    });
+    this.tip.hidden = localStorage.getItem("tip") === "seen";
+    this.tip.replaceChildren(h("p", {}, t("tip", me.name, t(me.role) ?? me.role)), done);
   }
 
   #drawMenu() {
@@ -160,6 +203,13 @@ export class Sidebar {
             ].map(([value, label]) => choice("language", value, label, language === value)),
           ),
         ),
+        h("hr"),
+        h(
+          "button",
+          { type: "button", role: "menuitem", class: "menu-person", "data-do": "keys", tabindex: -1, "data-key": "keys" },
+          t("keys"),
+          h("kbd", { class: "key push" }, "?"),
+        ),
       ),
     );
   }
@@ -192,7 +242,8 @@ export class Sidebar {
   }
 
   #chosen(event) {
-    const { person, theme: name, language: next } = event.target.closest("button")?.dataset ?? {};
+    const { person, theme: name, language: next, do: other } = event.target.closest("button")?.dataset ?? {};
+    if (other) this.#closeMenu();
     if (person) {
       this.#closeMenu();
       this.needs.switchTo(person);

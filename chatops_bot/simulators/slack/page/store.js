@@ -1,9 +1,11 @@
 // What the page knows: people, channels, messages by channel and thread, and the state of controls in use.
 // Live events fold into it; whoever draws subscribes to `onChange`, which is called once per burst of changes.
 
+import { Drafts } from "./drafts.js";
+
 export const threadKey = (channel, thread) => `${channel}/${thread}`;
 const byTs = (a, b) => Number(a.ts) - Number(b.ts);
-const isReply = (message) =>
+export const isReply = (message) =>
   message.thread_ts && message.thread_ts !== message.ts && message.subtype !== "thread_broadcast";
 
 export class Store {
@@ -11,6 +13,7 @@ export class Store {
 
   constructor(onChange) {
     this.onChange = onChange;
+    this.drafts = new Drafts();
     this.clear();
   }
 
@@ -29,8 +32,11 @@ export class Store {
     this.statuses = new Map();
     /** `ts/block/action` → { pending } or { error }: a control that was used and not yet answered */
     this.controls = new Map();
-    this.drafts = new Map();
-    /** channel → ts of the first message that was unread when the channel was opened */
+    /** `ts/block/action` → the values that the reader chose in a select, also before they are sent */
+    this.choices = new Map();
+    /** `[{ channel, thread_ts, html, unread, mentions }]`: threads with replies that the reader has not seen */
+    this.threads = [];
+    /** key of a list → ts of the first message that was unread when it was opened */
     this.unreadFrom = new Map();
   }
 
@@ -50,12 +56,35 @@ export class Store {
     this.channels = state.channels;
     this.bot = { id: state.bot_user_id, ...state.users[state.bot_user_id] };
     this.botOnline = state.bot_online;
+    this.threads = state.threads ?? [];
     this.me = { key: state.me, ...this.people[state.me] };
+    if (this.drafts.person !== state.me) this.drafts.open(state.me);
     this.changed();
   }
 
   channel(id) {
     return this.channels.find((channel) => channel.id === id);
+  }
+
+  thread(channel, thread_ts) {
+    return this.threads.find((thread) => thread.channel === channel && thread.thread_ts === thread_ts);
+  }
+
+  setThreads(threads) {
+    this.threads = threads;
+    this.changed();
+  }
+
+  /** The first words of a thread's root, without markup. */
+  threadTitle({ html = "" }) {
+    const template = document.createElement("template");
+    template.innerHTML = html;
+    return template.content.textContent.replace(/^(@\S+\s+)+/, "").slice(0, 80);
+  }
+
+  /** What waits for the reader: mentions in channels, direct messages, and threads. */
+  waiting() {
+    return this.channels.reduce((sum, { mentions = 0 }) => sum + mentions, this.threads.length);
   }
 
   title(channel) {
@@ -100,6 +129,11 @@ export class Store {
   setControl(key, state) {
     if (state) this.controls.set(key, state);
     else this.controls.delete(key);
+    this.changed();
+  }
+
+  choose(key, values) {
+    this.choices.set(key, values);
     this.changed();
   }
 
@@ -157,9 +191,15 @@ export class Store {
     this.botOnline = bot_online;
   }
 
-  _read({ channel }) {
+  _read({ channel, thread_ts }) {
+    this.markRead(channel, thread_ts);
+  }
+
+  markRead(channel, thread_ts) {
     const known = this.channel(channel);
-    if (known) Object.assign(known, { unread: 0, mentions: 0 });
+    if (thread_ts) this.threads = this.threads.filter((thread) => thread !== this.thread(channel, thread_ts));
+    else if (known) Object.assign(known, { unread: 0, mentions: 0 });
+    this.changed();
   }
 
   #touched(key) {
@@ -173,14 +213,11 @@ export class Store {
     return keys.some((key) => this.lists.get(key)?.messages.some((known) => known.ts === message.ts));
   }
 
-  countUnread(channel, message) {
+  /** A new message in the channel itself, which its reader does not see now. */
+  countUnread(channel, { text = "" }) {
     const known = this.channel(channel);
-    if (!known || message.user === this.me.id || message.ephemeral) return;
-    if (!isReply(message) || known.kind === "im") known.unread = (known.unread ?? 0) + 1;
-    const forMe =
-      known.kind === "im" ||
-      (message.text ?? "").includes(`<@${this.me.id}>`) ||
-      /<!(here|channel|everyone)/.test(message.text ?? "");
+    known.unread = (known.unread ?? 0) + 1;
+    const forMe = known.kind === "im" || text.includes(`<@${this.me.id}>`) || /<!(here|channel|everyone)/.test(text);
     if (forMe) known.mentions = (known.mentions ?? 0) + 1;
     this.changed();
   }

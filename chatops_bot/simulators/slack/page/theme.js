@@ -1,10 +1,8 @@
-// Light, dark, or as the system says. The colours themselves are in tokens.css.
+// Light, dark, or as the system says. The colours themselves are in tokens.css; `early.js` applies the choice.
 
 export const theme = () => localStorage.getItem("theme") ?? "auto";
 
 export function setTheme(name) {
   localStorage.setItem("theme", name);
-  document.documentElement.dataset.theme = name;
+  globalThis.applyTheme(name);
 }
-
-setTheme(theme());

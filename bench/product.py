@@ -1,0 +1,131 @@
+"""Our whole loop over two read tools: model client, dispatcher with all its wrappers, transcript, audit; no chat and no disk.
+
+Every entry of the transcript and every audit row is spelled as the store spells it and then kept in memory, as the loops
+that it is compared with keep their messages.
+"""
+
+import tempfile
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from bench.function_tools import adapted
+from chatops_bot.agent.loop import Loop, Turn
+from chatops_bot.app.clock import RandomIds, SystemClock
+from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.model import SystemMessage, UserMessage
+from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.transcript import Entry
+from chatops_bot.domain.turn_event import TextStreamed, TurnEvent
+from chatops_bot.llm.openai_client import OpenAIClient
+from chatops_bot.ports import ToolContext
+from chatops_bot.stores.codec import entry_from, entry_text
+from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.asking import Asker
+from chatops_bot.tools.dispatch import Dispatcher
+from chatops_bot.tools.proposing import Proposer
+from chatops_bot.tools.registry import Registry
+
+ASKER = Person("U1", "Oscar", Role.OPERATOR)
+
+OnDelta = Callable[[str], Awaitable[None]]
+
+
+class KeptEntries:
+    """`Transcripts` without a disk."""
+
+    def __init__(self) -> None:
+        self._texts: dict[SessionKey, list[str]] = {}
+
+    async def append(self, session: SessionKey, entries: Sequence[Entry]) -> None:
+        self._texts.setdefault(session, []).extend(map(entry_text, entries))
+
+    async def load(self, session: SessionKey) -> list[Entry]:
+        return list(map(entry_from, self._texts.get(session, ())))
+
+    async def known(self, session: SessionKey) -> bool:
+        return session in self._texts
+
+    def forget(self, session: SessionKey) -> None:
+        """Drop a conversation that is over, so that what is measured does not grow with the number of conversations."""
+        del self._texts[session]
+
+
+_AUDIT_VALUES = attrgetter(*(field.name for field in fields(AuditRecord)))
+
+
+class KeptAudit:
+    """`Audit` that keeps the newest row only."""
+
+    def __init__(self) -> None:
+        self.newest: tuple[Any, ...] = ()
+
+    async def record(self, record: AuditRecord) -> None:
+        self.newest = _AUDIT_VALUES(record)
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """What all conversations share: connections and tools, and nothing of any one of them."""
+
+    connections: aiohttp.ClientSession
+    base_url: str
+    system: str
+    dispatcher: Dispatcher
+    entries: KeptEntries
+    clock: SystemClock
+    ids: RandomIds
+
+    async def converse(self, prompt: str, model: str, on_delta: OnDelta) -> None:
+        """One turn in a session of its own. Each piece of the model's text goes to `on_delta` as it comes."""
+        client = OpenAIClient(self.connections, base_url=self.base_url, api_key="x", model=model)
+        loop = Loop(client, self.dispatcher, self.entries, self.clock, self.ids)
+        session = SessionKey("bench", "local", "C1", self.ids.new("thread"))
+
+        async def emit(event: TurnEvent) -> None:
+            if isinstance(event, TextStreamed):
+                await on_delta(event.text)
+
+        turn = Turn(
+            context=ToolContext(ASKER, session, self.ids.new("turn")),
+            language="en",
+            messages=[SystemMessage(self.system), UserMessage(prompt)],
+            tools=self.dispatcher.registry.definitions(),
+        )
+        await loop.run_turn(turn, emit)
+        self.entries.forget(session)
+
+
+@asynccontextmanager
+async def open_product(
+    base_url: str,
+    *,
+    system: str,
+    functions: Mapping[str, Callable[..., Awaitable[str]]],
+    schemas: Sequence[Mapping[str, Any]],
+) -> AsyncGenerator[Product, None]:
+    """`base_url` ends in /v1. `functions` are the tools by name, `schemas` their definitions in OpenAI's form."""
+    clock, ids = SystemClock(), RandomIds()
+    with tempfile.TemporaryDirectory() as folder:
+        store = await SqliteStore.open(Path(folder) / "bench.db", clock)
+        dispatcher = Dispatcher(
+            Registry(adapted(functions, schemas)),
+            audit=KeptAudit(),
+            proposer=Proposer(store.proposals, clock, ids, timedelta(minutes=30)),
+            asker=Asker(store.forms, clock, ids, timedelta(minutes=30)),
+            redactor=Redactor(["a-configured-secret"]),
+            clock=clock,
+        )
+        try:
+            async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as connections:
+                yield Product(connections, base_url, system, dispatcher, KeptEntries(), clock, ids)
+        finally:
+            await store.aclose()

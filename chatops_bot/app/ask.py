@@ -1,0 +1,243 @@
+"""`chatops-bot ask`, `approve` and `reject`: the bot from a terminal on its own machine.
+
+A running bot is asked over its local API. Without one, `ask` runs the turn in this process (`ask_here`), around a store
+that is gone afterwards.
+"""
+
+import asyncio
+import io
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from chatops_bot.app.config import Config, load_config
+from chatops_bot.app.local_client import reach
+from chatops_bot.domain.errors import ConfigInvalid, PlatformUnavailable
+from chatops_bot.domain.people import Role
+from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.platforms.terminal.frames import (
+    Ended,
+    Frame,
+    Opened,
+    frame_to_json,
+    view_from_json,
+)
+from chatops_bot.platforms.terminal.letters import Look
+from chatops_bot.platforms.terminal.people import LocalRefused
+from chatops_bot.platforms.terminal.plain import view_text
+from chatops_bot.platforms.terminal.screen import Screen
+from chatops_bot.sessions.commands import Verdict
+
+DONE, NOT_DONE, STOPPED_BY_KEY = 0, 1, 130
+DEMO = Path(".chatops-demo")
+CONFIG = Path("chatops-bot.yaml")
+MAX_STDIN_CHARS = 200_000
+"""Far over what one question may hold, which the bot says itself."""
+_FINISHED = frozenset({TurnOutcome.ANSWERED, TurnOutcome.WAITING, TurnOutcome.CAPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Which bot is meant: by its data folder, by its configuration, or, with neither, the one of this folder."""
+
+    data: Path | None = None
+    config: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    thread: str | None
+    role: Role | None
+    as_json: bool
+
+
+class Asked(Protocol):
+    """What answers a question: a running bot, or one in this process."""
+
+    def ask(self, text: str, *, thread: str | None, role: Role | None) -> AsyncGenerator[Frame, None]: ...
+
+    async def stop(self, thread: str) -> None: ...
+
+
+class Printer(Protocol):
+    def show(self, frame: Frame) -> None: ...
+
+    def close(self) -> None: ...
+
+
+# -- ask ---------------------------------------------------------------------------------------------------------------
+
+
+async def ask(question: Question, where: Where) -> int:
+    """Ask, print the answer as it comes, and return the exit code. Raises ChatopsError with one sentence."""
+    folder, config = _find(where)
+    if not question.text.strip():
+        raise LocalRefused("The question is empty; write it in quotes behind `ask`, or pipe it into `ask -`.")
+    try:
+        async with reach(folder) as running:
+            if running is not None:
+                return await _Conversation(running, question, is_kept=True).run()
+        if config is None:
+            raise ConfigInvalid(
+                f"No bot runs on {folder}; start it, or name a configuration with --config to ask without one."
+            )
+        # Imported only where it is needed: a whole bot takes longer to load than most answers take to begin.
+        from chatops_bot.app.ask_here import bot_for_one_question
+
+        async with bot_for_one_question(config, thread=question.thread, role=question.role) as here:
+            sys.stderr.write(f"No bot runs on {folder}: asking directly, as viewer; nothing is kept.\n")
+            return await _Conversation(here, question, is_kept=False).run()
+    except BrokenPipeError:
+        _forget_stdout()
+        return NOT_DONE
+
+
+class _Conversation:
+    """One question and its answer. Ctrl-C stops the turn, whose end is still shown; a second one does not wait for it."""
+
+    def __init__(self, asked: Asked, question: Question, *, is_kept: bool) -> None:
+        self._asked = asked
+        self._question = question
+        self._is_kept = is_kept
+        self._printer = _JsonLines(sys.stdout) if question.as_json else _screen()
+        self._thread = ""
+        self._printing: asyncio.Task[TurnOutcome | None] | None = None
+        self._stopping: asyncio.Task[None] | None = None
+        self._is_interrupted = False
+
+    async def run(self) -> int:
+        loop = asyncio.get_running_loop()
+        self._printing = asyncio.create_task(self._print())
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        try:
+            outcome = await self._printing
+        except asyncio.CancelledError:
+            if not self._is_interrupted:
+                raise
+            outcome = None
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+            if self._stopping is not None:
+                await asyncio.gather(self._stopping, return_exceptions=True)
+        self._printer.close()
+        if self._thread and self._is_kept and not self._question.as_json:
+            sys.stderr.write(f"thread {self._thread}  (go on with --thread {self._thread})\n")
+        if self._is_interrupted:
+            return STOPPED_BY_KEY
+        return DONE if outcome in _FINISHED else NOT_DONE
+
+    def _interrupt(self) -> None:
+        if self._thread and not self._is_interrupted:
+            self._stopping = asyncio.create_task(self._asked.stop(self._thread))
+        elif self._printing is not None:
+            self._printing.cancel()
+        self._is_interrupted = True
+
+    async def _print(self) -> TurnOutcome | None:
+        question = self._question
+        frames = self._asked.ask(question.text, thread=question.thread, role=question.role)
+        async with aclosing(frames):
+            async for frame in frames:
+                if isinstance(frame, Opened):
+                    self._thread = frame.thread
+                self._printer.show(frame)
+                if isinstance(frame, Ended):
+                    return frame.outcome
+        raise PlatformUnavailable(
+            "The bot ended in the middle of the answer; look at its log, then ask again."
+        )
+
+
+class _JsonLines:
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def show(self, frame: Frame) -> None:
+        self._out.write(json.dumps(frame_to_json(frame), ensure_ascii=False) + "\n")
+        self._out.flush()
+
+    def close(self) -> None:
+        pass
+
+
+# -- approve and reject ------------------------------------------------------------------------------------------------
+
+
+async def decide(verdict: Verdict, code: str, role: Role | None, where: Where) -> int:
+    """Decide about a proposal of the running bot, print what came of it, and return the exit code."""
+    folder, _ = _find(where)
+    async with reach(folder) as running:
+        if running is None:
+            raise LocalRefused(
+                f"No bot runs on {folder}; a decision is carried out by the running bot: start it."
+            )
+        answer = await running.decide(verdict, code, role)
+    try:
+        look = _look()
+        for view in answer["views"]:
+            sys.stdout.write(view_text(view_from_json(view), look) + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_stdout()
+    return DONE if answer["is_done"] else NOT_DONE
+
+
+# -- what both need ----------------------------------------------------------------------------------------------------
+
+
+def question_text(text: str) -> str:
+    """The question as it was given, or all of stdin for `-`."""
+    return sys.stdin.read(MAX_STDIN_CHARS) if text == "-" else text
+
+
+def _find(where: Where) -> tuple[Path, Config | None]:
+    """The bot's data folder, and its configuration where that was named or lies here."""
+    if where.config is not None:
+        config = load_config(where.config)
+        return config.data, config
+    if where.data is not None:
+        return _data_folder(where.data), None
+    if CONFIG.exists():
+        config = load_config(CONFIG)
+        return config.data, config
+    if DEMO.exists():
+        return _data_folder(DEMO), None
+    raise ConfigInvalid(
+        f"There is no {CONFIG} here; name a configuration with --config, or a data folder with --data."
+    )
+
+
+def _data_folder(folder: Path) -> Path:
+    """The folder itself, or the bot's part of a demo's folder."""
+    inside_demo = folder / "bot"
+    return (inside_demo if (inside_demo / "bot.db").exists() else folder).resolve()
+
+
+def _screen() -> Screen:
+    return Screen(sys.stdout, _look(), is_live=_is_terminal())
+
+
+def _look() -> Look:
+    """Colours and wrapping are for terminals; NO_COLOR (no-color.org) with any value takes the colours away."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a letter shows a question mark
+    if not _is_terminal():
+        return Look()
+    return Look(shutil.get_terminal_size().columns, has_colour=not os.environ.get("NO_COLOR"))
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _forget_stdout() -> None:
+    """Whoever read us has enough; the interpreter must not find that out once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,157 @@
+"""Checks of this machine: people and roles, the texts, the data folder, the store and the bot that may run on it."""
+
+import asyncio
+import fcntl
+import os
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import aiohttp
+import yaml
+from pydantic import ValidationError
+
+from chatops_bot.app.bundled import load_agents
+from chatops_bot.app.config import Config
+from chatops_bot.app.doctor.findings import Finding, failed, ok, warning
+from chatops_bot.domain.people import RIGHTS
+from chatops_bot.stores.sqlite import MIGRATIONS
+from chatops_bot.stores.sqlite_file import open_read_only
+
+LITTLE_SPACE = 200 * 1024 * 1024
+"""Bytes. A busy team's store grows by a few megabytes a day; SQLite needs room beside it for its log."""
+BOT_SECONDS = 4.0
+
+
+async def check_roles(config: Config) -> Sequence[Finding]:
+    """Decision: without anybody who approves, nothing can ever be changed, and nobody would learn why."""
+    able = [person for person, role in config.people.items() if RIGHTS[role].approves]
+    if not able:
+        return [
+            failed(
+                "roles",
+                "Nobody may approve: roles.people names no approver and no admin, so no change can ever run. "
+                "Give somebody the role approver or admin under roles.people.",
+            )
+        ]
+    people = "1 person" if len(able) == 1 else f"{len(able)} people"
+    return [ok("roles", f"{people} may approve changes; {len(config.people)} have a role of their own.")]
+
+
+async def check_texts() -> Sequence[Finding]:
+    try:
+        agents = await asyncio.to_thread(load_agents)
+    except (OSError, ValidationError, yaml.YAMLError, KeyError, TypeError) as error:
+        return [failed("prompts", f"The agent's prompt cannot be used ({error}); install the program again.")]
+    return [ok("prompts", f"The agent's prompt is there in {len(agents)} languages.")]
+
+
+async def check_data(config: Config) -> Sequence[Finding]:
+    return [await asyncio.to_thread(_data, config.data)]
+
+
+def _data(folder: Path) -> Finding:
+    if not folder.exists():
+        parent = next(path for path in folder.parents if path.exists())
+        if parent.is_dir() and os.access(parent, os.W_OK | os.X_OK):
+            return ok("data folder", f"{folder} does not exist yet; the first start makes it.")
+        return failed("data folder", f"{folder} cannot be made: {parent} takes no new folder. Change data.")
+    if not folder.is_dir():
+        return failed("data folder", f"{folder} is a file, not a folder; name a folder with data.")
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        return failed(
+            "data folder", f"{folder} is not writable for this user; give it to the user that runs the bot."
+        )
+    free = shutil.disk_usage(folder).free
+    if free < LITTLE_SPACE:
+        return warning("data folder", f"{folder} has only {free >> 20} MB left on its disk; make room.")
+    return ok("data folder", f"{folder} is writable, {free >> 20} MB are free.")
+
+
+async def check_store(config: Config) -> Sequence[Finding]:
+    return [await asyncio.to_thread(_store, config.store_path)]
+
+
+def _store(path: Path) -> Finding:
+    """Read only: no second process ever opens a store for writing."""
+    if not path.exists():
+        return ok("store", f"{path} does not exist yet; the first start makes it.")
+    if not os.access(path, os.W_OK):
+        return failed(
+            "store", f"{path} is not writable for this user; give it to the user that runs the bot."
+        )
+    try:
+        with closing(open_read_only(path)) as connection:
+            schema = connection.execute("PRAGMA user_version").fetchone()[0]
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    except sqlite3.DatabaseError as error:
+        return failed(
+            "store",
+            f"{path} cannot be read as a database ({error}); restore it from a backup or move it away.",
+        )
+    if schema and "entries" not in tables:
+        return failed("store", f"{path} is another program's database; name another folder with data.")
+    if schema > len(MIGRATIONS):
+        return failed(
+            "store",
+            f"{path} has schema {schema}, but this version knows only {len(MIGRATIONS)}; start the newer version again.",
+        )
+    if schema < len(MIGRATIONS):
+        return ok("store", f"{path} has schema {schema}; the next start brings it to {len(MIGRATIONS)}.")
+    return ok("store", f"{path} has schema {schema}, the newest.")
+
+
+async def check_bot(config: Config, session: aiohttp.ClientSession) -> Sequence[Finding]:
+    """Whether a bot runs on the store, as its lock and its own address tell it."""
+    url = f"http://{config.web.host}:{config.web.port}/readyz"
+    held = await asyncio.to_thread(_is_locked, config.store_path.with_suffix(".lock"))
+    if config.web.port == 0:
+        return [ok("bot", "A bot runs on the store." if held else "No bot runs on the store; it can start.")]
+    answer = await _readiness(session, url)
+    if held and answer is None:
+        return [
+            failed(
+                "bot",
+                f"Another process holds the store, but no bot answers at {url}: a bot with other settings uses this "
+                "data folder, or it hangs. Stop that process, or choose another data folder.",
+            )
+        ]
+    if answer is None:
+        return [ok("bot", "No bot runs on the store; it can start.")]
+    if not held:
+        return [
+            failed(
+                "bot",
+                f"Something answers at {url}, but no bot holds the store: a start would find the port taken. "
+                "Stop that program, or choose another web.port.",
+            )
+        ]
+    if red := answer.get("red"):
+        reasons = " ".join(map(str, red.values())) if isinstance(red, dict) else str(red)
+        return [failed("bot", f"A bot runs on the store and is not ready. {reasons}")]
+    return [ok("bot", "A bot runs on the store and is ready.")]
+
+
+def _is_locked(path: Path) -> bool:
+    """Looks with a shared lock, held for no longer than the look."""
+    try:
+        with path.open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+async def _readiness(session: aiohttp.ClientSession, url: str) -> dict[str, object] | None:
+    try:
+        async with session.get(url, timeout=aiohttp.ClientTimeout(total=BOT_SECONDS)) as response:
+            answer = await response.json(content_type=None)
+    except (aiohttp.ClientConnectionError, TimeoutError):
+        return None
+    except (aiohttp.ClientError, ValueError):
+        return {}
+    return answer if isinstance(answer, dict) else {}

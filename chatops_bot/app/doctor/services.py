@@ -1,0 +1,230 @@
+"""Checks of what the bot speaks to: the scheduler, the model, Slack. Each through the client that the bot itself uses."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from time import monotonic
+
+import aiohttp
+import httpx
+import yaml
+
+from chatops_bot.app.bundled import bundled
+from chatops_bot.app.config import Config, ModelEndpoint
+from chatops_bot.app.doctor.findings import Check, Finding, failed, ok, warning
+from chatops_bot.domain.errors import ConfigInvalid, ModelError, PlatformError, ToolFailed
+from chatops_bot.domain.model import (
+    ContextMessage,
+    Finished,
+    ModelNotice,
+    ModelRequest,
+    SystemMessage,
+    ToolDefinition,
+    UserMessage,
+)
+from chatops_bot.domain.people import Role
+from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
+from chatops_bot.platforms.slack.api import SlackApi
+from chatops_bot.toolsets.scheduler.api import SchedulerApi
+from chatops_bot.toolsets.scheduler.client import SchedulerClient
+from chatops_bot.toolsets.scheduler.login import Account
+
+SKEW_SECONDS = 30.0
+"""Clocks that differ by more make "in the last hour" wrong enough to mislead; the header itself is whole seconds."""
+_SCHEDULER_SECONDS = 8.0
+_MODEL_SECONDS = 30.0
+_ENOUGH = ("viewer", "operator", "admin")
+
+_ASKED = ModelRequest(
+    messages=(
+        SystemMessage("You check that a connection works."),
+        UserMessage("Answer with the word ok."),
+        ContextMessage("This is a test of the connection."),
+    ),
+    tools=(
+        ToolDefinition(
+            "report_health", "Report that all is well.", {"type": "object", "properties": {}, "required": []}
+        ),
+    ),
+)
+
+
+# -- scheduler ----------------------------------------------------------------------------------------------------------
+
+
+def scheduler_checks(config: Config, passwords: Mapping[str, str], http: httpx.AsyncClient) -> list[Check]:
+    """`passwords` by account; an account without one was told as missing already."""
+    accounts = {
+        Role(name): Account(getattr(config.scheduler.accounts, name).username, password)
+        for name, password in passwords.items()
+        if password
+    }
+    url = str(config.scheduler.url)
+    client = SchedulerClient(http, url, accounts, read_seconds=_SCHEDULER_SECONDS)
+    logins = [
+        Check(f"scheduler {role}", _check_login(client, role, accounts[role].username)) for role in accounts
+    ]
+    return [Check("scheduler", _check_scheduler(client, url)), *logins]
+
+
+async def _check_scheduler(client: SchedulerClient, url: str) -> Sequence[Finding]:
+    try:
+        reply = await client.get_open(f"{url.rstrip('/')}/healthz", {})
+    except ToolFailed as error:
+        return [failed("scheduler", _checked(error, "Check scheduler.url, and that the service runs."))]
+    skew = _skew(reply.headers.get("date", ""))
+    if skew is not None and abs(skew) > SKEW_SECONDS:
+        which = "ahead of" if skew > 0 else "behind"
+        return [
+            warning(
+                "scheduler",
+                f"The scheduler at {client.host} answers, but its clock is {abs(skew):.0f} s {which} this machine's; "
+                "set both by the same time service.",
+            )
+        ]
+    return [ok("scheduler", f"The scheduler at {client.host} answers, and its clock agrees.")]
+
+
+def _skew(date: str) -> float | None:
+    try:
+        return (parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds()
+    except (ValueError, TypeError):
+        return None
+
+
+async def _check_login(client: SchedulerClient, role: Role, username: str) -> Sequence[Finding]:
+    check, key = f"scheduler {role}", f"scheduler.accounts.{role}"
+    try:
+        has = await client.role_of(role)
+        version = (await SchedulerApi(client, role).capabilities()).version
+    except ToolFailed as error:
+        return [failed(check, _checked(error, f"See {key}."))]
+    at = f"{username} logs in"
+    if has not in _ENOUGH:
+        return [ok(check, f"{at}; the scheduler does not say with which role ({version}).")]
+    if _ENOUGH.index(has) < _ENOUGH.index(role.value):
+        return [
+            failed(
+                check,
+                f"{at}, but only as {has}, so what the role {role} approves would be refused; name an account of that role in {key}.",
+            )
+        ]
+    if has != role.value:
+        return [
+            warning(
+                check,
+                f"{at} as {has}, with more rights than the role {role} needs; name an account of that role in {key}, "
+                "so that the scheduler enforces the roles once more.",
+            )
+        ]
+    return [ok(check, f"{at} as {has} ({version}).")]
+
+
+def _checked(error: ToolFailed, advice: str) -> str:
+    return f"{error.phrase.en.replace('; nothing was changed', '')} {advice}"
+
+
+# -- model --------------------------------------------------------------------------------------------------------------
+
+
+def model_check(endpoint: ModelEndpoint | None, session: aiohttp.ClientSession) -> Check:
+    return Check("model", _check_model(endpoint, session), _MODEL_SECONDS)
+
+
+async def _check_model(endpoint: ModelEndpoint | None, session: aiohttp.ClientSession) -> Sequence[Finding]:
+    if endpoint is None:
+        return [ok("model", "None is configured: the offline rules answer, and say so.")]
+    timeouts = ModelTimeouts(connect=5.0, first_delta=20.0, between=20.0)
+    began = monotonic()
+    try:
+        client = OpenAIClient(
+            session, base_url=endpoint.base_url, api_key=endpoint.api_key, model=endpoint.name, timeouts=timeouts
+        )  # fmt: skip
+        async with aclosing(client.stream(_ASKED)) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, ModelNotice):
+                    continue
+                if isinstance(delta, Finished):
+                    break
+                return [
+                    ok(
+                        "model",
+                        f"{client.name} answers, with a tool offered; first piece after {monotonic() - began:.1f} s.",
+                    )
+                ]
+    except (ModelError, ConfigInvalid) as error:
+        return [failed("model", str(error))]
+    return [warning("model", f"{client.name} answers, but with nothing; try another model.")]
+
+
+# -- Slack --------------------------------------------------------------------------------------------------------------
+
+
+def slack_checks(
+    config: Config, bot_token: str, app_token: str, session: aiohttp.ClientSession
+) -> list[Check]:
+    """An empty token was told as missing already."""
+    url = str(config.slack.api_url)
+    bot = SlackApi(session, bot_token, url, timeout=10.0)
+    checks = []
+    if bot_token:
+        checks.append(Check("slack bot", _check_bot_token(bot)))
+    if app_token:
+        checks.append(Check("slack app", _check_app_token(SlackApi(session, app_token, url, timeout=10.0))))
+    if bot_token and config.alerts.channel:
+        checks.append(Check("slack channel", _check_channel(bot, config.alerts.channel)))
+    return checks
+
+
+def asked_scopes() -> frozenset[str]:
+    """The scopes that the Slack app's manifest asks for."""
+    manifest = yaml.safe_load(bundled("manifest.yaml").read_text(encoding="utf-8"))
+    return frozenset(manifest["oauth_config"]["scopes"]["bot"])
+
+
+async def _check_bot_token(api: SlackApi) -> Sequence[Finding]:
+    try:
+        identity, granted = await api.identity(), await api.scopes()
+    except PlatformError as error:
+        return [failed("slack bot", f"{error} See SLACK_BOT_TOKEN.")]
+    found = ok(
+        "slack bot", f"The bot token is accepted: user {identity.user_id} in workspace {identity.team_id}."
+    )
+    if not granted:
+        says = "Slack does not say which scopes the app has; compare them with manifest.yaml by hand."
+        return [found, warning("slack scopes", says)]
+    asked = asked_scopes()
+    if missing := sorted(asked - granted):
+        says = f"The app lacks {', '.join(missing)}; add to its scopes what manifest.yaml asks for and install it again."
+        return [found, failed("slack scopes", says)]
+    return [found, ok("slack scopes", f"All {len(asked)} scopes that manifest.yaml asks for are granted.")]
+
+
+async def _check_app_token(api: SlackApi) -> Sequence[Finding]:
+    try:
+        await api.call("apps.connections.open")
+    except PlatformError as error:
+        return [
+            failed(
+                "slack app",
+                f"{error} See SLACK_APP_TOKEN: an app-level token (xapp-…) with the scope connections:write.",
+            )
+        ]
+    return [ok("slack app", "The app token opens a socket.")]
+
+
+async def _check_channel(api: SlackApi, channel: str) -> Sequence[Finding]:
+    try:
+        found = (await api.read("conversations.info", channel=channel)).get("channel", {})
+    except PlatformError as error:
+        return [failed("slack channel", f"alerts.channel is {channel}: {error}")]
+    if found.get("is_archived"):
+        return [failed("slack channel", f"alerts.channel {channel} is archived; name another one.")]
+    if not found.get("is_member"):
+        return [
+            failed(
+                "slack channel", f"The bot is not in alerts.channel {channel}; invite it there with /invite."
+            )
+        ]
+    return [ok("slack channel", f"The bot is in alerts.channel {channel}.")]

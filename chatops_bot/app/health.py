@@ -1,0 +1,60 @@
+"""Ready or not, and why: what a load balancer, a deployment and a person at night ask of a running bot.
+
+Alive is simple: the event loop answers. Ready means that a message sent now would be heard, worked on and kept.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from chatops_bot.domain.errors import StoreError
+
+STORE_SECONDS = 2.0
+"""A write that takes longer is a disk in trouble; a probe that waits longer is given up by its sender."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """`red` maps each thing that is not well (`chat`, `store`, `life`) to a sentence; empty means ready."""
+
+    red: dict[str, str]
+
+    @property
+    def ready(self) -> bool:
+        return not self.red
+
+    def as_json(self) -> dict[str, Any]:
+        return {"ready": self.ready, "red": self.red}
+
+
+class Health:
+    """`deaf_because` says why the chat platform does not hear us, or nothing; `check_store` writes to the store.
+
+    `check_store` raises StoreError when it cannot. Not ready until `recovered`, and not any more from `drain` on.
+    """
+
+    def __init__(self, deaf_because: Callable[[], str], check_store: Callable[[], Awaitable[None]]) -> None:
+        self._deaf_because = deaf_because
+        self._check_store = check_store
+        self._life = "The bot is starting: what its last process left open is not settled yet."
+
+    def recovered(self) -> None:
+        self._life = ""
+
+    def drain(self) -> None:
+        self._life = "The bot was told to end: it finishes its turns and takes in nothing more."
+
+    async def readiness(self) -> Readiness:
+        red = {"life": self._life, "chat": self._deaf_because(), "store": await self._store_failure()}
+        return Readiness({name: why for name, why in red.items() if why})
+
+    async def _store_failure(self) -> str:
+        try:
+            async with asyncio.timeout(STORE_SECONDS):
+                await self._check_store()
+        except StoreError as error:
+            return str(error)
+        except TimeoutError:
+            return f"The store did not take a write within {STORE_SECONDS:g} s; check the disk."
+        return ""

@@ -1,0 +1,232 @@
+"""People on this machine: their questions go down the road of every message, their decisions down that of every decision.
+
+The desk is the bot's side of the terminal, whether it is reached over the local API or within one process. A question is
+an inbound event for the router, and what the turn shows comes back as frames. A decision by code is made by the same
+approvals as one in a chat; what they would whisper into the chat is the answer here.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from chatops_bot.domain.event import ControlUsed, MessageReceived
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.session import MessageRef, SessionKey, TurnOutcome
+from chatops_bot.domain.thread import ThreadExcerpt
+from chatops_bot.domain.view import Modal, View
+from chatops_bot.platforms.terminal.adapter import CHANNEL, NAME, WORKSPACE, TerminalPlatform
+from chatops_bot.platforms.terminal.frames import Ended, Frame, Opened, Whispered
+from chatops_bot.platforms.terminal.people import LocalPeople, LocalRefused
+from chatops_bot.ports import Ids, Place, Platform, PlatformLimits, Store
+from chatops_bot.rendering.escapes import exact
+from chatops_bot.rendering.notices import whisper_view
+from chatops_bot.sessions.approvals import Approvals
+from chatops_bot.sessions.commands import DecideByCode, Verdict, parse_command
+from chatops_bot.sessions.router import Router
+
+T = TypeVar("T")
+THREAD_ID_CHARS = 16
+"""Of a fresh id: short enough to type again, with 56 random bits too long to guess."""
+
+_UNKNOWN = Phrase(
+    "找不到提案 {code}，未执行任何操作；请核对卡片上的代码。",
+    "There is no proposal {code}, so nothing was run; check the code on the card.",
+)
+_AMBIGUOUS = Phrase(
+    "有多个未决提案的代码是 {code}，未执行任何操作；请在卡片上操作。",
+    "More than one open proposal has the code {code}, so nothing was run; decide on its card.",
+)
+
+_ENDS: dict[Verdict, ProposalState] = {"approve": ProposalState.APPLIED, "reject": ProposalState.REJECTED}
+
+
+class Rests:
+    """Who waits for the end of a turn is told of it: `tell` is the conductor's `on_rest`."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[SessionKey, asyncio.Future[TurnOutcome]] = {}
+
+    def expect(self, session: SessionKey) -> "asyncio.Future[TurnOutcome]":
+        waiting = self._waiting[session] = asyncio.get_running_loop().create_future()
+        waiting.add_done_callback(lambda _: self._waiting.pop(session, None))
+        return waiting
+
+    def is_expected(self, session: SessionKey) -> bool:
+        return session in self._waiting
+
+    def tell(self, session: SessionKey, outcome: TurnOutcome) -> None:
+        waiting = self._waiting.get(session)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`is_done`: the decision was this person's, and led where it should. `views` say what came of it."""
+
+    is_done: bool
+    views: tuple[View, ...]
+
+
+@dataclass(slots=True)
+class LocalDesk:
+    """`platform` is all that the bot speaks through; `approvals_on` makes approvals that speak through another;
+    `card` draws a proposal."""
+
+    terminal: TerminalPlatform
+    platform: Platform
+    people: LocalPeople
+    router: Router
+    store: Store
+    rests: Rests
+    ids: Ids
+    model_name: str
+    approvals_on: Callable[[Platform], Approvals]
+    card: Callable[[Proposal], View]
+    _under_way: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    async def ask(
+        self, user: str, text: str, *, thread: str | None = None, role: Role | None = None
+    ) -> AsyncGenerator[Frame, None]:
+        """The frames of one question by a user of this machine: `Opened` first, `Ended` last.
+
+        `thread` continues an earlier conversation. Closing the generator stops the turn. Raises LocalRefused before the
+        first frame.
+        """
+        role = role or Role.VIEWER
+        author = self.people.acting(user, role)
+        command = parse_command(text)
+        thread = thread or self.ids.new("t")[:THREAD_ID_CHARS]
+        session = _session(thread)
+        if self.terminal.is_taken(thread) or self.rests.is_expected(session):
+            raise LocalRefused(
+                f"Another question in thread {thread} is still being answered; wait for its end."
+            )
+        seat = self.terminal.sit(thread)
+        yield Opened(thread, self.model_name)
+        try:
+            if isinstance(command, DecideByCode):
+                decision = await self.decide(user, command.code, command.verdict, role=role)
+                for view in decision.views:
+                    yield Whispered(view)
+                yield Ended(TurnOutcome.ANSWERED if decision.is_done else None)
+                return
+            turn = self._task(self._turn(session, author, text))
+            turn.add_done_callback(lambda _: seat.close())
+            try:
+                async for frame in seat.frames():
+                    yield frame
+                yield Ended(await turn)
+            finally:
+                if not turn.done():
+                    self._task(self.stop(user, thread))
+        finally:
+            self.terminal.leave(thread)
+
+    async def _turn(self, session: SessionKey, author: Person, text: str) -> TurnOutcome | None:
+        """Hand the question to the router, and wait for the rest of its turn where it began one."""
+        ended = self.rests.expect(session)
+        message_id = self.ids.new("local")
+        try:
+            await self.router.handle(
+                MessageReceived(
+                    message_id, session, message_id, author, text, mentions_bot=True, is_direct=True
+                )
+            )
+            began = ended.done() or await self._running_turn(session) is not None
+            return await ended if began or ended.done() else None
+        finally:
+            ended.cancel()
+
+    async def _running_turn(self, session: SessionKey) -> str | None:
+        running = await self.store.turns.running()
+        return next((turn.id for turn in running if turn.session == session), None)
+
+    async def stop(self, user: str, thread: str) -> None:
+        """Stop the turn that runs in a thread, as its Stop button would; nothing where none runs."""
+        session = _session(thread)
+        turn_id = await self._running_turn(session)
+        if turn_id is not None:
+            person = self.people.acting(user)
+            await self.router.handle(
+                ControlUsed(session, person, "stop", turn_id, MessageRef(CHANNEL, thread))
+            )
+
+    async def decide(self, user: str, code: str, verdict: Verdict, *, role: Role | None = None) -> Decision:
+        """Approve or reject the proposal with this code, wherever it was made. Raises LocalRefused.
+
+        Carried out to its end even when the caller goes away.
+        """
+        person = self.people.acting(user, role)
+        return await asyncio.shield(self._task(self._decide(person, code.upper(), verdict)))
+
+    async def _decide(self, person: Person, code: str, verdict: Verdict) -> Decision:
+        found = await self.store.proposals.with_code(code)
+        candidates = [proposal for proposal in found if proposal.is_open] or found[-1:]
+        if not candidates:
+            return Decision(False, (whisper_view(_UNKNOWN.filled(code=exact(code)), "en"),))
+        if len(candidates) > 1:
+            return Decision(False, (whisper_view(_AMBIGUOUS.filled(code=exact(code)), "en"),))
+        proposal = candidates[0]
+        heard = _Heard(self.platform)
+        approvals = self.approvals_on(heard)
+        language: Language = "zh" if proposal.language == "zh" else "en"
+        await approvals.decide_by_code(proposal.session, code, person, verdict, language)
+        after = await self.store.proposals.get(proposal.id) or proposal
+        if heard.views:
+            return Decision(False, tuple(heard.views))
+        return Decision(after.state is _ENDS[verdict], (self.card(after),))
+
+    def _task(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.create_task(work, name="local desk")
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return task
+
+    async def aclose(self, patience: float) -> None:
+        """Let decisions and stops that are under way come to their end, for at most `patience` seconds."""
+        if self._under_way:
+            _, late = await asyncio.wait(self._under_way, timeout=patience)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+
+def _session(thread: str) -> SessionKey:
+    return SessionKey(NAME, WORKSPACE, CHANNEL, thread)
+
+
+class _Heard:
+    """A platform on which whispers are kept for the caller: who decides at a terminal reads the answer there."""
+
+    def __init__(self, platform: Platform) -> None:
+        self._platform = platform
+        self.views: list[View] = []
+
+    @property
+    def limits(self) -> PlatformLimits:
+        return self._platform.limits
+
+    async def post(self, place: Place, view: View, key: str = "") -> MessageRef:
+        return await self._platform.post(place, view, key)
+
+    async def find(self, place: Place, key: str) -> MessageRef | None:
+        return await self._platform.find(place, key)
+
+    def edit(self, ref: MessageRef, view: View) -> None:
+        self._platform.edit(ref, view)
+
+    async def finish(self, ref: MessageRef, view: View) -> MessageRef:
+        return await self._platform.finish(ref, view)
+
+    async def whisper(self, place: Place, person_id: str, view: View) -> None:
+        self.views.append(view)
+
+    async def open_modal(self, trigger: str, modal: Modal) -> None:
+        await self._platform.open_modal(trigger, modal)
+
+    async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
+        return await self._platform.earlier(place, before, limit)

@@ -1,0 +1,72 @@
+"""The Unix socket in a bot's data folder, and who is at its other end.
+
+File rights say who may open it: folder 0700, socket 0600. The kernel says who did (SO_PEERCRED), so that no name needs to
+be believed.
+"""
+
+import os
+import pwd
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+SOCKET_NAME = "local.sock"
+_ADDRESS_BYTES = 100
+"""A Unix socket's address holds 108 bytes on Linux; longer paths go by way of the folder's descriptor."""
+KNOWS_PEERS = hasattr(socket, "SO_PEERCRED")
+"""Whether this system says who opened a connection; where it does not, there is no local API."""
+_CREDENTIALS = struct.Struct("3i")
+"""Linux's `struct ucred`: process, user, group."""
+
+
+class Peer(Protocol):
+    def getsockopt(self, level: int, optname: int, buflen: int, /) -> bytes: ...
+
+
+@contextmanager
+def socket_address(folder: Path) -> Iterator[str]:
+    """The address of a data folder's socket, short enough for the kernel, while the context is open."""
+    path = folder / SOCKET_NAME
+    if len(os.fsencode(path)) <= _ADDRESS_BYTES:
+        yield str(path)
+        return
+    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{descriptor}/{SOCKET_NAME}"
+    finally:
+        os.close(descriptor)
+
+
+def user_name(uid: int) -> str:
+    """The system's name of a user, or the number where it has none."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"uid-{uid}"
+
+
+def listen(folder: Path) -> socket.socket:
+    """A listening socket in a data folder, for its owner only. The store's lock says that no other bot uses the folder."""
+    folder.chmod(0o700)
+    (folder / SOCKET_NAME).unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        with socket_address(folder) as address:
+            listener.bind(address)
+    except BaseException:
+        listener.close()
+        raise
+    finally:
+        os.umask(mask)
+    listener.setblocking(False)
+    return listener
+
+
+def peer_name(peer: Peer) -> str:
+    """The system's name of whoever opened a connection."""
+    credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return user_name(_CREDENTIALS.unpack(credentials)[1])

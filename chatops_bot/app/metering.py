@@ -1,0 +1,201 @@
+"""Counting by wrapping ports: the model, the store's roles, the way in and Slack's calls, none of which know of it."""
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from datetime import datetime
+from typing import Any, cast
+
+from chatops_bot.app.metrics import Metrics
+from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.errors import (
+    MessageGone,
+    ModelBlocked,
+    ModelBroke,
+    ModelError,
+    ModelRefused,
+    ModelTimeout,
+    ModelUnavailable,
+    PlatformError,
+    PlatformUnavailable,
+)
+from chatops_bot.domain.event import InboundEvent
+from chatops_bot.domain.model import Finished, ModelDelta, ModelRequest, Usage
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.session import RunningTurn, SessionKey
+from chatops_bot.domain.transcript import Entry, TurnRested
+from chatops_bot.platforms.slack.errors import RateLimited, Unanswered
+from chatops_bot.ports import LLM, Audit, Platform, Proposals, Store, Transcripts, Turns
+
+OnEvent = Callable[[InboundEvent], Awaitable[None]]
+
+_MODEL_RESULTS: tuple[tuple[type[ModelError], str], ...] = (
+    (ModelUnavailable, "unavailable"),
+    (ModelRefused, "refused"),
+    (ModelTimeout, "timeout"),
+    (ModelBroke, "broke"),
+    (ModelBlocked, "blocked"),
+    (ModelError, "failed"),
+)
+_SLACK_RESULTS: tuple[tuple[type[PlatformError], str], ...] = (
+    (RateLimited, "rate_limited"),
+    (Unanswered, "unanswered"),
+    (PlatformUnavailable, "unreachable"),
+    (MessageGone, "gone"),
+    (PlatformError, "refused"),
+)
+
+
+class MeteredModel:
+    """An `LLM` whose calls are counted."""
+
+    def __init__(self, model: LLM, metrics: Metrics) -> None:
+        self._model = model
+        self._metrics = metrics
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
+        """See `ports.LLM.stream`."""
+        name, began, begun, result = self.name, time.perf_counter(), False, "left"
+        try:
+            async with aclosing(self._model.stream(request)) as deltas:
+                async for delta in deltas:
+                    if not begun:
+                        begun = True
+                        self._metrics.first_delta_seconds.labels(name).observe(time.perf_counter() - began)
+                    if isinstance(delta, Finished):
+                        result = "ok"
+                        self._count_tokens(name, delta.usage)
+                    yield delta
+        except ModelError as error:
+            result = next(word for kind, word in _MODEL_RESULTS if isinstance(error, kind))
+            raise
+        finally:
+            self._metrics.model_requests.labels(name, result).inc()
+
+    def _count_tokens(self, name: str, usage: Usage) -> None:
+        tokens = self._metrics.model_tokens
+        tokens.labels(name, "input").inc(usage.prompt_tokens)
+        tokens.labels(name, "output").inc(usage.completion_tokens)
+        tokens.labels(name, "cached").inc(usage.cached_tokens)
+
+
+def metered_store(store: Store, metrics: Metrics) -> Store:
+    """`store` with its turns, tool calls and moves of proposals counted."""
+    began: dict[str, float] = {}
+    return cast(
+        "Store",
+        _Around(
+            store,
+            turns=_Around(store.turns, begin=_counting_begin(store.turns, metrics, began)),
+            transcripts=_Around(store.transcripts, append=_counting_rest(store.transcripts, metrics, began)),
+            proposals=_Around(
+                store.proposals,
+                add=_counting_add(store.proposals, metrics),
+                move=_counting_move(store.proposals, metrics),
+            ),
+            audit=_Around(store.audit, record=_counting_call(store.audit, metrics)),
+        ),
+    )
+
+
+def metered_platform(platform: Platform, metrics: Metrics) -> Platform:
+    """`platform` with the edits that are asked of it counted."""
+
+    def edit(*arguments: Any) -> None:
+        metrics.edits_wanted.inc()
+        platform.edit(*arguments)
+
+    return cast("Platform", _Around(platform, edit=edit))
+
+
+def metered_events(handle: OnEvent, metrics: Metrics) -> OnEvent:
+    """`handle` with what comes in counted."""
+
+    async def counted(event: InboundEvent) -> None:
+        metrics.inbound_events.labels(type(event).__name__).inc()
+        await handle(event)
+
+    return counted
+
+
+def slack_meter(metrics: Metrics) -> Callable[[str, float, PlatformError | None], None]:
+    """What `SlackApi` tells of each call: method, seconds, and the error if there was one."""
+
+    def count(method: str, seconds: float, error: PlatformError | None) -> None:
+        result = (
+            "ok" if error is None else next(word for kind, word in _SLACK_RESULTS if isinstance(error, kind))
+        )
+        metrics.slack_calls.labels(method, result).inc()
+        metrics.slack_seconds.labels(method).observe(seconds)
+
+    return count
+
+
+class _Around:
+    """Another object with some of its attributes replaced; all others are its own."""
+
+    def __init__(self, inner: object, **replaced: object) -> None:
+        self._inner = inner
+        self.__dict__.update(replaced)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+
+def _counting_begin(turns: Turns, metrics: Metrics, began: dict[str, float]) -> Callable[..., Any]:
+    async def begin(turn: RunningTurn, claim: str = "") -> bool:
+        is_new = await turns.begin(turn, claim)
+        if is_new:
+            began[turn.id] = time.monotonic()
+            metrics.turns_running.set(len(began))
+        return is_new
+
+    return begin
+
+
+def _counting_rest(transcripts: Transcripts, metrics: Metrics, began: dict[str, float]) -> Callable[..., Any]:
+    async def append(session: SessionKey, entries: Sequence[Entry]) -> None:
+        await transcripts.append(session, entries)
+        for entry in entries:
+            if not isinstance(entry, TurnRested):
+                continue
+            metrics.turns.labels(entry.outcome.value).inc()
+            if (start := began.pop(entry.turn_id, None)) is not None:  # else it began in an earlier process
+                metrics.turn_seconds.observe(time.monotonic() - start)
+                metrics.turns_running.set(len(began))
+
+    return append
+
+
+def _counting_add(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]:
+    async def add(proposal: Proposal) -> None:
+        await proposals.add(proposal)
+        metrics.proposal_moves.labels(proposal.state.value).inc()
+
+    return add
+
+
+def _counting_move(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]:
+    async def move(proposal: Proposal, to: ProposalState, now: datetime, **changes: Any) -> Proposal | None:
+        moved = await proposals.move(proposal, to, now, **changes)
+        if moved is not None:
+            metrics.proposal_moves.labels(to.value).inc()
+        return moved
+
+    return move
+
+
+def _counting_call(audit: Audit, metrics: Metrics) -> Callable[..., Any]:
+    async def record(row: AuditRecord) -> None:
+        await audit.record(row)
+        is_decision = bool(row.proposal_id) and row.decision != "proposed"
+        if not is_decision:
+            tool = metrics.tool(row.tool)
+            metrics.tool_calls.labels(tool, row.status).inc()
+            metrics.tool_seconds.labels(tool).observe(row.milliseconds / 1000)
+
+    return record

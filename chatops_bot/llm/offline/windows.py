@@ -1,0 +1,222 @@
+"""When: the stretch of time that a question is about, in the asker's zone.
+
+"Last 3 hours" needs no clock. "Since yesterday 14:00", "昨晚" and dates need to know what time it is where the asker is;
+without that they fall back to whole hours (see `arguments.hours_in`). The scheduler is only ever asked for whole hours
+back from now, so a window also says which of the rows that come back are inside it.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+
+from chatops_bot.domain.language import Phrase
+from chatops_bot.llm.offline.arguments import LONGEST_HOURS, NUMBER, hours_in, minutes_in, number_of
+from chatops_bot.llm.offline.quoting import Reader, parse_time, zone_name
+
+NIGHT_BEGINS, NIGHT_ENDS = 18, 8
+"""Hours between which people mean "last night": what they find in the morning."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`hours` back from now, whole. Rows count from `since` on and before `until`, where those are set."""
+
+    hours: int
+    since: datetime | None = None
+    until: datetime | None = None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether rows that the scheduler returns for `hours` may still lie outside."""
+        return self.since is not None or self.until is not None
+
+    def holds(self, trigger_time: object) -> bool:
+        """Whether a row with this time is inside; a row without one is, better one too many than one nobody sees."""
+        moment = parse_time(trigger_time)
+        if moment is None:
+            return True
+        return (self.since is None or moment >= self.since) and (self.until is None or moment < self.until)
+
+    def label(self, reader: Reader) -> str:
+        """`the last 24 hours`, `since 11-28 14:00 (UTC+08:00)`, as it stands in a sentence."""
+        if self.since is None:
+            plural = "the last hour" if self.hours == 1 else f"the last {self.hours} hours"
+            return reader.say(f"最近 {self.hours} 小时", plural)
+        zone = zone_name(self.since.tzinfo, self.since)
+        first = f"{self.since:%m-%d %H:%M}"
+        if self.until is None:
+            return reader.say(f"{first}（{zone}）以来", f"the time since {first} ({zone})")
+        last = f"{self.until:%m-%d %H:%M}"
+        return reader.say(f"{first} 至 {last}（{zone}）", f"the time from {first} to {last} ({zone})")
+
+    def before(self, reader: Reader) -> str:
+        """What lies before it, for what was not looked at."""
+        if self.since is None:
+            return reader.say(
+                f"{self.hours} 小时以前的运行",
+                f"runs older than {Phrase('', '1 hour' if self.hours == 1 else f'{self.hours} hours').en}",
+            )
+        return reader.say(f"{self.since:%m-%d %H:%M} 以前的运行", f"runs before {self.since:%m-%d %H:%M}")
+
+
+def window_in(clause: str, now: datetime | None) -> Window | None:
+    """The window that a masked clause names, None when it names none. `now` carries the asker's zone, if that is known."""
+    if now is not None:
+        named = _span(clause, now) or _day_or_since(clause, now)
+        if named is not None:
+            return named
+    hours = hours_in(clause)
+    return Window(hours) if hours is not None else None
+
+
+def _window(now: datetime, since: datetime, until: datetime | None = None) -> Window | None:
+    if since >= now or (until is not None and until <= since):
+        return None
+    hours = ceil((now - since).total_seconds() / 3600)
+    return Window(min(hours, LONGEST_HOURS), since, until if until is not None and until < now else None)
+
+
+def _span(clause: str, now: datetime) -> Window | None:
+    """`last 30 min`: less than whole hours, so rows have to be counted by the minute."""
+    minutes = minutes_in(clause)
+    if minutes is None or minutes % 60 == 0:
+        return None
+    return _window(now, now - timedelta(minutes=minutes))
+
+
+_CLOCK = (
+    rf"(?:(?P<part>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|半夜)?\s*(?P<hour>\d{{1,2}}|(?:{NUMBER})(?=\s*[点时]))"
+    rf"\s*(?:[:点时]\s*(?P<half>半)?(?P<minute>\d{{2}})?\s*分?)?\s*(?P<half_day>am|pm|a\.m\.?|p\.m\.?)?)"
+)
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - twelve words
+_WEEKDAYS = "mon tue wed thu fri sat sun".split()  # noqa: SIM905
+_CHINESE_WEEKDAYS = "一二三四五六日"
+
+Day = Callable[[re.Match[str], datetime], datetime | None]
+
+
+def _midnight(now: datetime, days_ago: int = 0) -> datetime:
+    return (now - timedelta(days=days_ago)).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _dated(match: re.Match[str], now: datetime) -> datetime | None:
+    groups = match.groupdict()
+    month = groups.get("month") or ""
+    number = _MONTHS.index(month[:3]) + 1 if month.isalpha() else int(month)
+    year = int(groups["year"]) if groups.get("year") else now.year
+    try:
+        day = _midnight(now).replace(year=year, month=number, day=int(groups["day"]))
+    except ValueError:
+        return None
+    return day.replace(year=year - 1) if day > now and not groups.get("year") else day
+
+
+def _weekday(match: re.Match[str], now: datetime) -> datetime:
+    word = match.group("weekday")
+    wanted = (
+        _WEEKDAYS.index(word[:3]) if word.isascii() else _CHINESE_WEEKDAYS.index(word.replace("天", "日"))
+    )
+    return _midnight(now, (now.weekday() - wanted) % 7)
+
+
+def _ago(days: int) -> Day:
+    return lambda _, now: _midnight(now, days)
+
+
+_DAYS: tuple[tuple[re.Pattern[str], Day], ...] = tuple(
+    (re.compile(pattern), day)
+    for pattern, day in (
+        (r"(?<!\d)(?P<year>\d{4})[-/.年](?P<month>\d{1,2})[-/.月](?P<day>\d{1,2})(?!\d)[日号]?", _dated),
+        (r"(?<!\d)(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]?", _dated),
+        (r"(?<![\d*/,-])(?P<month>0?[1-9]|1[0-2])[-/](?P<day>0?[1-9]|[12]\d|3[01])(?![\d*/,-])", _dated),
+        (rf"\b(?P<month>{'|'.join(_MONTHS)})[a-z]*\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)", _dated),
+        (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{'|'.join(_MONTHS)})[a-z]*\b", _dated),
+        (r"大前天", _ago(3)),
+        (r"前天|\bthe day before yesterday\b", _ago(2)),
+        (r"昨天|昨日|昨(?=晚|夜|早|上|下|凌)|\byesterday\b", _ago(1)),
+        (r"今天|今日|今(?=早|晨|晚|上|下|凌)|\btoday\b|\bthis (?=morning)", _ago(0)),
+        (rf"\b(?:last |this |on |since )(?P<weekday>{'|'.join(_WEEKDAYS)})[a-z]*\b", _weekday),
+        (r"(?<!每)(?<!每个)(?:上|这|本)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])", _weekday),
+    )
+)  # fmt: skip
+_SINCE = re.compile(r"\b(?:since|from|starting|after)\b|以来|之后|以后|开始|起|从|自")
+_NIGHT = re.compile(r"昨晚|昨夜|\blast night\b|\bovernight\b")
+_PARTS: tuple[tuple[re.Pattern[str], int, int], ...] = (
+    (re.compile(r"凌晨|半夜"), 0, 6),
+    (re.compile(r"早上|早晨|清晨|今早|上午|\bmorning\b"), 0, 12),
+    (re.compile(r"下午|\bafternoon\b"), 12, 18),
+    (re.compile(r"晚上|今晚|\bevening\b|\btonight\b"), 18, 24),
+)
+_FROM_TO = re.compile(
+    rf"{_CLOCK}\s*(?:-|~|到|至|\bto\b|\band\b|\buntil\b|\btill\b)\s*" + _CLOCK.replace("?P<", "?P<to_")
+)
+_AT = re.compile(rf"(?<![\d:]){_CLOCK}(?![\d:]|\s*(?:个|次|小时|分钟|天|h\b|hours?|min))")
+
+
+def _day_or_since(clause: str, now: datetime) -> Window | None:
+    found = next(((match, day) for pattern, day in _DAYS if (match := pattern.search(clause))), None)
+    start = found[1](found[0], now) if found else None
+    rest = clause if found is None else clause[: found[0].start()] + " " + clause[found[0].end() :]
+    is_since = _SINCE.search(clause) is not None
+    if _NIGHT.search(clause) and not is_since:
+        first = _midnight(now, 1).replace(hour=NIGHT_BEGINS)
+        return _window(now, first, _midnight(now).replace(hour=NIGHT_ENDS))
+    if found is not None and start is None:
+        return None
+    between = _FROM_TO.search(rest)
+    if between is not None and _has_clock(between) and _has_clock(between, "to_"):
+        return _between(between, start, now)
+    clock = next((match for match in _AT.finditer(rest) if _has_clock(match)), None)
+    time_of_day = _time(clock) if clock is not None else None
+    if is_since and time_of_day is not None:
+        first = (start or _midnight(now)) + time_of_day
+        return _window(now, first if first < now else first - timedelta(days=1))
+    if start is None:
+        return None
+    if is_since:
+        return _window(now, start)
+    part = next(((first, last) for pattern, first, last in _PARTS if pattern.search(clause)), None)
+    if part is not None:
+        return _window(now, start + timedelta(hours=part[0]), start + timedelta(hours=part[1]))
+    return _window(now, start, start + timedelta(days=1))
+
+
+def _between(match: re.Match[str], start: datetime | None, now: datetime) -> Window | None:
+    first, last = _time(match), _time(match, "to_")
+    if first is None or last is None:
+        return None
+    day = start or _midnight(now)
+    if start is None and day + first >= now:
+        day -= timedelta(days=1)
+    return _window(now, day + first, day + last + (timedelta(days=1) if last <= first else timedelta()))
+
+
+def _has_clock(match: re.Match[str], prefix: str = "") -> bool:
+    """A bare number is no time of day; `14:00`, `2pm`, `14点` and `下午 3` are."""
+    return bool(
+        re.search(
+            r"[:点时]",
+            match.group((prefix and f"{prefix}hour") or "hour")
+            + match.string[match.end(f"{prefix}hour") : match.end(f"{prefix}hour") + 2].strip()[:1],
+        )
+        or match.group(f"{prefix}half_day")
+        or match.group(f"{prefix}part")
+    )
+
+
+def _time(match: re.Match[str], prefix: str = "") -> timedelta | None:
+    hour = number_of(match.group(f"{prefix}hour"))
+    minute = 30 if match.group(f"{prefix}half") else int(match.group(f"{prefix}minute") or 0)
+    half_day, part = (
+        (match.group(f"{prefix}half_day") or "").replace(".", ""),
+        match.group(f"{prefix}part") or "",
+    )
+    if hour is None or hour > 24 or minute > 59:
+        return None
+    if half_day:
+        hour = hour % 12 + (12 if half_day == "pm" else 0)
+    elif part in ("下午", "傍晚", "晚上") and hour < 12:
+        hour += 12
+    return timedelta(hours=hour, minutes=minute)

@@ -1,0 +1,1 @@
+"""A terminal as a chat platform: threads that a person on this machine reads as they grow."""

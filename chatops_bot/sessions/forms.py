@@ -1,0 +1,313 @@
+"""Forms: shown, filled in, cancelled, expired. What a person fills in starts a new turn that knows it.
+
+First the state, then the turn, then the message. Only whoever asked may fill a form in, while they may still ask for the
+thing. Their values are judged by the tool's own model and, for a change, by its plan, which only reads; what is wrong is
+said at its field, and what was typed stays. Nothing runs here: the turn that begins makes the call, which then becomes a
+proposal like any other.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any, cast
+
+from chatops_bot.context.filled_form import filled_text
+from chatops_bot.domain.errors import PlatformError, ToolError, ToolFailed
+from chatops_bot.domain.event import ControlUsed, ModalSubmitted
+from chatops_bot.domain.form import OWN, Form, FormState, FormValues, with_problems
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.people import Effect, Person, may_ask
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.transcript import FormClosed, FormFilled
+from chatops_bot.ports import Clock, Directory, Ids, Place, Platform, Store, ToolContext, WriteTool
+from chatops_bot.rendering import form_notices as notices
+from chatops_bot.rendering.form_card import form_card, form_modal
+from chatops_bot.rendering.notices import whisper_view
+from chatops_bot.sessions.mailbox import TurnInput
+from chatops_bot.tools.audited import decision_record
+from chatops_bot.tools.border import guarded
+from chatops_bot.tools.form_answers import SECRET, answers, judged, with_values
+from chatops_bot.tools.proposing import refuse_what_no_card_can_show
+from chatops_bot.tools.registry import Registry
+
+_log = logging.getLogger(__name__)
+
+CHECK_SECONDS = 1.5
+"""How long a plan may take to find fault with an answer: a dialog must be answered within three seconds. What it does not
+find in time, the turn's own plan says."""
+STALE_AFTER = timedelta(seconds=60)
+"""As for proposals: a card that is behind for longer was missed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came of an answer: the turn that begins, or the problems by input; neither when its author was told why not."""
+
+    form: Form | None = None
+    turn: TurnInput | None = None
+    problems: Mapping[str, str] | None = None
+
+
+class Forms:
+    def __init__(
+        self, *, store: Store, platform: Platform, directory: Directory, registry: Registry, redactor: Redactor, clock: Clock,
+        ids: Ids,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._platform = platform
+        self._directory = directory
+        self._registry = registry
+        self._redactor = redactor
+        self._clock = clock
+        self._ids = ids
+
+    async def show(self, form: Form) -> None:
+        """Post or update the form's message. A new form takes the place of the open ones that asked the same person the same."""
+        if form.revision == 0:
+            for older in await self._store.forms.open():
+                asks_the_same = (older.session, older.tool, older.requester_id) == (
+                    form.session, form.tool, form.requester_id,
+                )  # fmt: skip
+                if asks_the_same and older.turn_id != form.turn_id and older.created_at <= form.created_at:
+                    await self._close(older, FormState.SUPERSEDED)
+        place, view = _place(form), form_card(form, self._redactor.text)
+        known = form.card
+        if known is None and form.revision > 0:
+            known = await self._platform.find(place, form.id)
+        if known is None:
+            card = await self._platform.post(place, view, key=form.id)
+        else:
+            card = await self._platform.finish(known, view)
+        await self._store.forms.shown(form.id, card, form.revision)
+
+    async def show_quietly(self, form: Form) -> None:
+        """As `show`; when the platform fails, the message stays behind and is caught up by the sweep."""
+        try:
+            await self.show(form)
+        except PlatformError as error:
+            _log.warning("the message of form %s could not be updated: %s", form.id, error)
+
+    async def open_dialog(self, event: ControlUsed) -> None:
+        """A click on Fill in."""
+        form = await self._admitted(event.value, event.person, event.session)
+        if form is None:
+            return
+        try:
+            await self._platform.open_modal(event.trigger, form_modal(form, self._redactor.text))
+        except PlatformError as error:
+            _log.warning("the dialog of form %s could not be opened: %s", form.id, error)
+            await self._tell(form, event.person, notices.NOT_OPENED)
+
+    async def cancel(self, event: ControlUsed) -> None:
+        """A click on Cancel."""
+        form = await self._admitted(event.value, event.person, event.session)
+        if form is not None:
+            await self._close(form, FormState.CANCELLED)
+
+    async def filled(self, event: ControlUsed) -> Taken:
+        """A click on Submit beside the inputs. What is wrong is shown in the message itself."""
+        form = await self._admitted(event.value, event.person, event.session)
+        if form is None:
+            return Taken()
+        answered = await self._judged(form, event.inputs, event.person)
+        if answered.arguments is not None:
+            return await self._submitted(form, answered, event.person)
+        corrected = await self._store.forms.move(
+            form, FormState.OPEN, self._clock.now(), fields=answered.fields, problem=answered.problem
+        )
+        if corrected is None:
+            await self._tell_overtaken(form, event.person)
+            return Taken()
+        return Taken(corrected, problems=_problems(corrected))
+
+    async def filled_in_dialog(self, event: ModalSubmitted) -> Taken:
+        """A dialog was sent off. What is wrong is for the platform to show at the fields; the dialog holds what was typed."""
+        form = await self._admitted(event.value, event.person)
+        if form is None:
+            return Taken()
+        answered = await self._judged(form, event.inputs, event.person)
+        if answered.arguments is not None:
+            return await self._submitted(form, answered, event.person)
+        return Taken(problems=_problems(answered))
+
+    async def sweep(self) -> None:
+        """Close what nobody filled in in time, and bring messages up to date that an edit did not reach."""
+        now = self._clock.now()
+        for form in await self._store.forms.open():
+            if now >= form.expires_at:
+                await self._close(form, FormState.EXPIRED)
+        for form in await self._store.forms.with_stale_card():
+            if now - (form.closed_at or form.created_at) > STALE_AFTER:
+                await self._catch_up(form)
+
+    async def recover(self) -> list[Taken]:
+        """After a restart: bring messages up to date; returns the submitted forms whose turn was never recorded."""
+        for form in await self._store.forms.with_stale_card():
+            await self._catch_up(form)
+        taken = []
+        for form in await self._store.forms.unanswered():
+            try:
+                person = await self._directory.person(form.requester_id)
+            except PlatformError as error:
+                _log.warning("who filled in form %s cannot be asked: %s", form.id, error)
+                continue
+            taken.append(Taken(turn=_turn(form, person)))
+        return taken
+
+    async def _catch_up(self, form: Form) -> None:
+        try:
+            if form.card is None:
+                form = replace(form, card=await self._platform.find(_place(form), form.id))
+        except PlatformError as error:
+            _log.warning("the message of form %s could not be looked for: %s", form.id, error)
+            return
+        await self.show_quietly(form)
+
+    async def _admitted(self, form_id: str, person: Person, session: SessionKey | None = None) -> Form | None:
+        """The open form, if this person may fill it in; otherwise they alone are told why not."""
+        form = await self._store.forms.get(form_id)
+        if form is None or session not in (None, form.session):
+            if session is not None:
+                view = whisper_view(notices.UNKNOWN, "en")
+                await self._platform.whisper(Place(session.channel, session.thread), person.id, view)
+            return None
+        refusal = may_ask(person, form.effect)
+        if form.requester_id != person.id:
+            refusal = notices.NOT_YOURS.filled(name=form.requester_name)
+        if form.is_open and self._clock.now() >= form.expires_at:
+            form = await self._close(form, FormState.EXPIRED) or form
+        if refusal is None and not form.is_open:
+            refusal = notices.CLOSED[form.state.value]
+        if refusal is not None:
+            await self._tell(form, person, refusal)
+            return None
+        return form
+
+    async def _judged(self, form: Form, values: FormValues, person: Person) -> Form:
+        """The form with what was filled in: with its complete `arguments`, or with problems. Stores nothing."""
+        form = replace(form, fields=with_values(form.fields, values), problem=None)
+        given = answers(form)
+        problems: dict[str, Phrase] = {
+            name: SECRET for name, value in given.items() if self._redactor.value(value) != value
+        }
+        arguments: dict[str, Any] = {}
+        if not problems:
+            try:
+                tool = self._registry.find(form.tool)
+                judgement = judged(tool.spec.arguments, given)
+                if isinstance(judgement, dict):
+                    problems = judgement
+                else:
+                    arguments = judgement.model_dump(mode="json")
+                    if form.effect is not Effect.READ:
+                        context = ToolContext(person, form.session, form.turn_id)
+                        problems = await _planned(cast("WriteTool", tool), judgement, context)
+            except ToolError as error:  # a tool that there no longer is
+                problems = {"": error.phrase}
+        if not problems:
+            return replace(form, arguments=arguments)
+        at_fields = {each.name: problems[each.name] for each in form.fields if each.name in problems}
+        others = [problem for name, problem in problems.items() if name not in at_fields]
+        if others and not at_fields and len(form.fields) == 1:
+            at_fields, others = {form.fields[0].name: others[0]}, []
+        return replace(
+            form, fields=with_problems(form.fields, at_fields), problem=others[0] if others else None
+        )
+
+    async def _submitted(self, form: Form, answered: Form, person: Person) -> Taken:
+        now = self._clock.now()
+        submitted = await self._store.forms.move(
+            form, FormState.SUBMITTED, now,
+            fields=answered.fields, problem=None, arguments=answered.arguments, answer_turn_id=self._ids.new("turn"),
+            closed_at=now,
+        )  # fmt: skip
+        if submitted is None:
+            await self._tell_overtaken(form, person)
+            return Taken()
+        await self._store.audit.record(
+            decision_record(
+                person=person, proposal_session=str(form.session), turn_id=submitted.answer_turn_id, tool=form.tool,
+                arguments=submitted.arguments or {}, decision="filled", status=submitted.state.value, content={},
+                proposal_id="", clock=self._clock, redactor=self._redactor,
+            )
+        )  # fmt: skip
+        return Taken(submitted, _turn(submitted, person))
+
+    async def _close(self, form: Form, to: FormState) -> Form | None:
+        """Close a form that nobody will fill in; None when somebody else was faster."""
+        now = self._clock.now()
+        closed = await self._store.forms.move(form, to, now, closed_at=min(now, form.expires_at))
+        if closed is None:
+            return None
+        by = form.requester_name if to is FormState.CANCELLED else ""
+        entry = FormClosed(form.turn_id, now, form.id, form.tool, to.value, by)
+        await self._store.transcripts.append(form.session, [entry])
+        await self.show_quietly(closed)
+        return closed
+
+    async def _tell_overtaken(self, form: Form, person: Person) -> None:
+        """The move was lost: to another click, or to the clock."""
+        newer = await self._store.forms.get(form.id)
+        if newer is not None and newer.is_open:
+            newer = await self._close(newer, FormState.EXPIRED)
+        if newer is not None and not newer.is_open:
+            await self._tell(newer, person, notices.CLOSED[newer.state.value])
+
+    async def _tell(self, form: Form, person: Person, phrase: Phrase) -> None:
+        await self._platform.whisper(_place(form), person.id, whisper_view(phrase, _language(form)))
+
+
+async def _planned(tool: WriteTool, arguments: Any, context: ToolContext) -> dict[str, Phrase]:
+    """What is wrong with arguments that fit the schema, by argument ("" for the whole); planning only reads."""
+    try:
+        async with asyncio.timeout(CHECK_SECONDS):
+            plan = await guarded(tool.spec.name, tool.plan(arguments, context))
+        refuse_what_no_card_can_show(plan, arguments.model_dump(mode="json"))
+    except TimeoutError:
+        return {}
+    except ToolFailed as error:
+        return {error.field: error.problem}
+    except ToolError as error:
+        return {"": error.phrase}
+    return {}
+
+
+def _turn(form: Form, person: Person) -> TurnInput:
+    entry = FormFilled(
+        turn_id=form.answer_turn_id,
+        at=form.closed_at or form.created_at,
+        form_id=form.id,
+        tool=form.tool,
+        arguments=form.arguments or {},
+        language=form.language,
+        author_id=person.id,
+        author_name=person.name,
+        author_role=person.role.value,
+    )
+    return TurnInput(form.answer_turn_id, form.session, person, filled_text(entry), at=entry.at, filled=entry)
+
+
+def _problems(form: Form) -> dict[str, str]:
+    """What is wrong, by field; what is wrong with the whole stands at the first."""
+    language = _language(form)
+    problems = {
+        f"{each.name}{OWN}" if each.choices and each.text.strip() else each.name: each.problem.said_in(
+            language
+        )
+        for each in form.fields
+        if each.problem
+    }
+    if form.problem is not None:
+        problems.setdefault(form.fields[0].name, form.problem.said_in(language))
+    return problems
+
+
+def _place(form: Form) -> Place:
+    return Place(form.session.channel, form.session.thread)
+
+
+def _language(form: Form) -> Language:
+    return "zh" if form.language == "zh" else "en"

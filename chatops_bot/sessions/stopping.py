@@ -1,0 +1,52 @@
+"""Stop: by the button of a message, or by the word `stop`.
+
+A stop ends one turn, and what waits behind it runs next; each waiting message has a Stop of its own, which takes it back.
+Who asked may stop, and whoever may ask for changes; anybody else is told privately. Proposals outlive their turn.
+"""
+
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.people import Person, may_stop
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.ports import Place, Platform
+from chatops_bot.rendering.notices import whisper_view
+from chatops_bot.sessions.conductor import Conductor
+from chatops_bot.sessions.mailbox import Mailboxes, TurnInput
+
+_OVER = Phrase("这一轮已经结束。", "This turn is over already.")
+_NOTHING = Phrase("现在没有正在处理的问题。", "Nothing is running here at the moment.")
+
+
+class Stopping:
+    def __init__(self, mailboxes: Mailboxes, conductor: Conductor, platform: Platform) -> None:
+        self._mailboxes = mailboxes
+        self._conductor = conductor
+        self._platform = platform
+
+    async def by_button(self, session: SessionKey, turn_id: str, person: Person) -> None:
+        """Stop the turn whose message the button stands on, or take it back while it waits."""
+        turn = self._mailboxes.find(session, turn_id)
+        if turn is None:
+            await self._tell(session, person, _OVER, "en")
+        else:
+            await self._stop(turn, person, turn.language)
+
+    async def by_word(self, session: SessionKey, person: Person, language: Language) -> None:
+        """Stop what runs in the session."""
+        turn = self._mailboxes.running(session)
+        if turn is None:
+            await self._tell(session, person, _NOTHING, language)
+        else:
+            await self._stop(turn, person, language)
+
+    async def _stop(self, turn: TurnInput, person: Person, language: Language) -> None:
+        refusal = may_stop(person, asker_id=turn.author.id)
+        if refusal is not None:
+            await self._tell(turn.session, person, refusal, language)
+        elif self._mailboxes.withdraw(turn):
+            await self._conductor.withdraw(turn, person)
+        elif not self._conductor.stop(turn.turn_id, person):
+            await self._tell(turn.session, person, _OVER, language)
+
+    async def _tell(self, session: SessionKey, person: Person, phrase: Phrase, language: Language) -> None:
+        place = Place(session.channel, session.thread)
+        await self._platform.whisper(place, person.id, whisper_view(phrase, language))

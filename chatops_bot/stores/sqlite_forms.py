@@ -1,0 +1,87 @@
+"""Forms in the store's SQLite file; the role `ports.Forms`."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from chatops_bot.domain.form import EDGES, GUARDED_BY_EXPIRY, Form, FormState
+from chatops_bot.domain.session import MessageRef
+from chatops_bot.stores.codec import form_from, form_text
+from chatops_bot.stores.sqlite_file import SqliteFile
+
+FORMS_TABLE = """
+    CREATE TABLE forms (
+        id TEXT PRIMARY KEY, state TEXT NOT NULL, revision INTEGER NOT NULL, shown_revision INTEGER NOT NULL DEFAULT -1,
+        card_channel TEXT, card_message TEXT, answer_turn TEXT NOT NULL DEFAULT '', body TEXT NOT NULL
+    );
+    CREATE INDEX forms_by_state ON forms (state);
+    """
+
+
+class SqliteForms:
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    async def add(self, form: Form) -> None:
+        row = (form.id, form.state.value, form.revision, form_text(form))
+        await self._file.write(
+            lambda db: db.execute("INSERT INTO forms (id, state, revision, body) VALUES (?, ?, ?, ?)", row)
+        )
+
+    async def get(self, form_id: str) -> Form | None:
+        return next(iter(await self._select("WHERE id = ?", form_id)), None)
+
+    async def move(self, form: Form, to: FormState, now: datetime, **changes: Any) -> Form | None:
+        if to not in EDGES[form.state]:
+            raise ValueError(f"a form does not go from {form.state} to {to}")
+        if to in GUARDED_BY_EXPIRY and now >= form.expires_at:
+            return None
+        moved = replace(form, state=to, revision=form.revision + 1, **changes)
+        row = (moved.state.value, moved.revision, moved.answer_turn_id, form_text(moved))
+        won = await self._file.write(
+            lambda db: (
+                db.execute(
+                    "UPDATE forms SET state = ?, revision = ?, answer_turn = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
+                    (*row, form.id, form.state.value, form.revision),
+                ).rowcount
+                == 1
+            )
+        )
+        return moved if won else None
+
+    async def shown(self, form_id: str, card: MessageRef, revision: int) -> None:
+        row = (card.channel, card.id, revision, form_id, revision)
+        await self._file.write(
+            lambda db: db.execute(
+                "UPDATE forms SET card_channel = ?, card_message = ?, shown_revision = ? WHERE id = ? AND shown_revision <= ?",
+                row,
+            )
+        )
+
+    async def open(self) -> list[Form]:
+        return await self._select("WHERE state = ?", FormState.OPEN.value)
+
+    async def with_stale_card(self) -> list[Form]:
+        return await self._select("WHERE shown_revision < revision")
+
+    async def unanswered(self) -> list[Form]:
+        return await self._select(
+            "WHERE state = ? AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.id = answer_turn)",
+            FormState.SUBMITTED.value,
+        )
+
+    async def _select(self, where: str, *values: str) -> list[Form]:
+        rows = await self._file.read(
+            lambda db: db.execute(
+                f"SELECT body, card_channel, card_message, shown_revision FROM forms {where} ORDER BY rowid",  # noqa: S608  # `where` is one of the constants above
+                values,
+            ).fetchall()
+        )
+        return [
+            replace(
+                form_from(body),
+                card=None if channel is None else MessageRef(channel, message),
+                shown_revision=shown,
+            )
+            for body, channel, message, shown in rows
+        ]

@@ -1,0 +1,174 @@
+"""A call that only lacks facts becomes a form: nobody guesses, and a model need not ask one question after another.
+
+Wrong values are not lacking ones: they go back to the model, which mends them itself. A blank counts as lacking, since
+models that must send every required argument send "".
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed
+from chatops_bot.domain.form import Candidates, Form, with_problems
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect
+from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.tool import ToolResult
+from chatops_bot.ports import CandidateProvider, Clock, Forms, Ids, ToolSpec
+from chatops_bot.tools.border import guarded
+from chatops_bot.tools.form_fields import fields_of
+from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
+from chatops_bot.tools.validation import parse_object
+
+PROVIDER_SECONDS = 5.0
+"""How long a list of values may take; without it the value is typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The arguments of a call, parted: what is known, and those that it cannot do without, with the reason where there is one."""
+
+    known: Mapping[str, Any]
+    missing: Mapping[str, Phrase | None]
+
+
+class Asker:
+    """Turns calls that lack facts into stored forms. `lifetime` is how long a form may be filled in."""
+
+    def __init__(self, forms: Forms, clock: Clock, ids: Ids, lifetime: timedelta) -> None:
+        self._forms = forms
+        self._clock = clock
+        self._ids = ids
+        self._lifetime = lifetime
+
+    def asked(self, inner: Handler) -> Handler:
+        async def ask(invocation: Invocation) -> Dispatched:
+            spec = invocation.tool.spec
+            if spec.effect is Effect.READ and not spec.asks:
+                return await inner(invocation)
+            facts = lacking(invocation.call.arguments, spec.arguments)
+            asked = await self._form_for(invocation, facts) if facts else None
+            if asked is not None:
+                return asked
+            try:
+                return await inner(invocation)
+            except ToolFailed as error:
+                # What the schema lets be blank and the tool does not.
+                facts = _blank_after_all(error, invocation.call.arguments)
+                asked = await self._form_for(invocation, facts) if facts else None
+                if asked is None:
+                    raise
+                return asked
+
+        return ask
+
+    async def _form_for(self, invocation: Invocation, facts: Facts) -> Dispatched | None:
+        """The call as a form that waits; None when what is missing is nothing that a form can ask for."""
+        key = f"{invocation.tool.spec.name} {canonical_json(dict(facts.known))}"
+        first = invocation.memory.forms.get(key)
+        if first is not None:
+            note = "the same call was already made in this turn; there is one form for both"
+            return replace(
+                first, form=None, result=replace(first.result, content={**first.result.content, "note": note})
+            )
+        form = await self._form(invocation, facts)
+        if form is None:
+            return None
+        await self._forms.add(form)
+        done = Dispatched(_waits(form, sorted(facts.missing)), "asked", form=form)
+        invocation.memory.forms[key] = done
+        return done
+
+    async def _form(self, invocation: Invocation, facts: Facts) -> Form | None:
+        spec, context, now = invocation.tool.spec, invocation.context, self._clock.now()
+        missing = frozenset(facts.missing)
+        fields = fields_of(spec.arguments, facts.known, missing, await self._candidates(invocation))
+        if fields is None:
+            return None
+        return Form(
+            id=self._ids.new("form"),
+            session=context.session,
+            turn_id=context.turn_id,
+            call_id=invocation.call.id,
+            tool=spec.name,
+            effect=spec.effect,
+            title=spec.title or title_of(spec),
+            requester_id=context.person.id,
+            requester_name=context.person.name,
+            language=invocation.language,
+            known=facts.known,
+            fields=with_problems(fields, {name: why for name, why in facts.missing.items() if why}),
+            created_at=now,
+            expires_at=now + self._lifetime,
+        )
+
+    async def _candidates(self, invocation: Invocation) -> dict[str, Candidates]:
+        async def offered(provider: CandidateProvider) -> Candidates:
+            try:
+                async with asyncio.timeout(PROVIDER_SECONDS):
+                    return await guarded(invocation.call.name, provider(invocation.tool, invocation.context))
+            except (ToolError, TimeoutError):
+                return Candidates(())
+
+        providers = invocation.tool.spec.candidates
+        lists = await asyncio.gather(*map(offered, providers.values()))
+        return dict(zip(providers, lists, strict=True))
+
+
+def lacking(text: str, model: type[BaseModel]) -> Facts | None:
+    """What a call's arguments lack; None when that is nothing, or not all that is wrong with them."""
+    try:
+        given = parse_object(text)
+    except ToolArgumentsInvalid:
+        return None
+    try:
+        model.model_validate(given)
+    except ValidationError as error:
+        places = [(each["loc"], each["type"]) for each in error.errors()]
+    else:
+        return None
+    for place, kind in places:
+        name = place[0] if len(place) == 1 else None
+        if name not in model.model_fields or not model.model_fields[str(name)].is_required():
+            return None
+        if kind != "missing" and not _is_blank(given.get(str(name))):
+            return None
+    return _parted(given, dict.fromkeys(str(place[0]) for place, _ in places))
+
+
+def title_of(spec: ToolSpec) -> Phrase:
+    """What a form of this tool is about, where the tool does not say: its name in words."""
+    words = spec.name.replace("_", " ").capitalize()
+    return Phrase(words, words)
+
+
+def _blank_after_all(error: ToolFailed, text: str) -> Facts | None:
+    if not error.field:
+        return None
+    given = parse_object(text)
+    return _parted(given, {error.field: error.problem}) if _is_blank(given.get(error.field)) else None
+
+
+def _parted(given: Mapping[str, Any], missing: Mapping[str, Phrase | None]) -> Facts:
+    known = {name: value for name, value in given.items() if name not in missing and not _is_blank(value)}
+    return Facts(known, missing)
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or value == [] or (isinstance(value, str) and not value.strip())
+
+
+def _waits(form: Form, names: list[str]) -> ToolResult:
+    return ToolResult(
+        status="waits",
+        content={
+            "status": "waits until the asker has filled in a form; nothing has run",
+            "missing": names,
+            "expires_at": form.expires_at.isoformat(timespec="seconds"),
+        },
+        summary=Phrase(f"等待填写表单（缺 {len(names)} 项）", f"waits for a form ({len(names)} missing)"),
+    )

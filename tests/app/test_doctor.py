@@ -1,0 +1,416 @@
+"""The doctor, against a real workspace, scheduler and store, with each thing broken in turn: the sentence and the exit code."""
+
+import asyncio
+import fcntl
+import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from chatops_bot.app.clock import SystemClock
+from chatops_bot.app.config import Config
+from chatops_bot.app.doctor.command import doctor, examine
+from chatops_bot.app.doctor.findings import Check, Finding, Status, ok, run_side_by_side
+from chatops_bot.app.doctor.services import asked_scopes
+from chatops_bot.simulators.slack.scopes import GRANTED
+from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
+from tests.app.conftest import DemoProcess, plain_env, run_cli
+from tests.llm.model_server import DONE, Answer, ModelServer, call, complaint, text
+from tests.scenarios.conftest import ACCOUNTS, World
+from tests.scenarios.gateway import Fault
+
+Env = dict[str, str]
+
+
+def env_of(world: World) -> Env:
+    secrets = world.secrets()
+    passwords = {name: world.scheduler.accounts[name]["password"] for name in ACCOUNTS}
+    return {
+        "SLACK_BOT_TOKEN": secrets.slack_bot_token,
+        "SLACK_APP_TOKEN": secrets.slack_app_token,
+        **passwords,
+    }
+
+
+def written(world: World, config: Config | None = None, **extra: Any) -> Path:
+    """The world's configuration as the file that a person would have written."""
+    value = (config or world.config()).model_dump(mode="json")
+    path = world.folder / "chatops-bot.yaml"
+    path.write_text(yaml.safe_dump(value | extra))
+    return path
+
+
+async def seen(world: World, path: Path | None = None, **env: str) -> dict[str, Finding]:
+    """Findings by check. Whatever is found holds no secret."""
+    everything = env_of(world) | env
+    found = await examine(path or written(world), everything)
+    for finding in found:
+        assert [
+            value
+            for value in everything.values()
+            if len(value) > 8 and value in finding.says and "http" not in value
+        ] == []
+    return {finding.check: finding for finding in found}
+
+
+def failures(found: dict[str, Finding]) -> dict[str, str]:
+    return {name: finding.says for name, finding in found.items() if finding.status is Status.FAILED}
+
+
+def warnings(found: dict[str, Finding]) -> dict[str, str]:
+    return {name: finding.says for name, finding in found.items() if finding.status is Status.WARNING}
+
+
+async def test_all_is_well_before_the_first_start(world: World):
+    found = await seen(world)
+    assert {name: finding.status for name, finding in found.items() if finding.status is not Status.OK} == {}
+    assert list(found) == [
+        "config", "environment", "roles", "prompts", "data folder", "store", "bot", "scheduler", "scheduler viewer",
+        "scheduler operator", "scheduler admin", "model", "slack bot", "slack scopes", "slack app", "slack channel",
+    ]  # fmt: skip
+    assert found["roles"].says == "2 people may approve changes; 4 have a role of their own."
+    assert found["bot"].says == "No bot runs on the store; it can start."
+    assert found["model"].says == "None is configured: the offline rules answer, and say so."
+    assert (
+        found["slack scopes"].says
+        == f"All {len(asked_scopes())} scopes that manifest.yaml asks for are granted."
+    )
+    assert found["scheduler viewer"].says.endswith("as viewer (embedded-scheduler, API version 1).")
+    assert not (world.folder / "bot").exists(), "a look makes nothing"
+
+
+async def test_beside_a_running_bot_all_is_well_and_nothing_is_disturbed(world: World):
+    async with world.bot() as bot:
+        port = int(bot.web_url.rpartition(":")[2])
+        config = world.config()
+        config = config.model_copy(update={"web": config.web.model_copy(update={"port": port})})
+        found = await seen(world, written(world, config))
+        assert failures(found) == {}
+        assert found["bot"].says == "A bot runs on the store and is ready."
+        assert found["store"].says.endswith(f"has schema {len(MIGRATIONS)}, the newest.")
+        async with world.session.get(f"{bot.web_url}/readyz") as response:
+            assert response.status == 200
+        world.to_slack.faults.append(Fault("apps.connections.open", "refused", times=1000))
+        with closing(sqlite3.connect(config.store_path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            found = await seen(world, written(world, config))
+            other.execute("ROLLBACK")
+    assert found["bot"] == Finding(
+        "bot", Status.FAILED, "A bot runs on the store and is not ready. The store did not take a write within 2 s; check the disk.",
+    )  # fmt: skip
+
+
+# -- this machine -----------------------------------------------------------------------------------------------------
+
+
+async def test_a_mistake_in_the_configuration_is_told_and_the_rest_left(world: World):
+    path = written(world, webb={"port": 1})
+    found = await examine(path, env_of(world))
+    assert [(finding.check, finding.status) for finding in found] == [
+        ("config", Status.FAILED),
+        ("the rest", Status.WARNING),
+    ]
+    assert found[0].says.endswith("webb is not a known key; did you mean web?")
+    assert found[0].says.startswith(f"{path}, line ")
+
+
+async def test_a_configuration_that_is_not_there_is_told(world: World):
+    (found, _) = await examine(world.folder / "no.yaml", {})
+    assert found.says.endswith(
+        "no.yaml: cannot be read (No such file or directory); name the file with --config."
+    )
+
+
+async def test_what_is_missing_in_the_environment_is_told_and_everything_else_looked_at(world: World):
+    found = await seen(world, SLACK_APP_TOKEN="", viewer="")
+    assert set(failures(found)) == {"environment"}
+    assert found["slack bot"].status is Status.OK
+    assert found["scheduler admin"].status is Status.OK
+    assert not {"slack app", "scheduler viewer"} & set(found)
+    all_found = await examine(written(world), env_of(world) | {"SLACK_APP_TOKEN": "", "viewer": ""})
+    assert [finding.says for finding in all_found if finding.check == "environment"] == [
+        "SLACK_APP_TOKEN is not set in the environment; set it.",
+        "viewer is not set in the environment; set it.",
+    ]
+
+
+async def test_without_anybody_who_approves_it_fails_and_names_the_key(world: World):
+    config = world.config()
+    roles = config.roles.model_copy(update={"people": {"U1": "operator"}})
+    found = await seen(world, written(world, config.model_copy(update={"roles": roles})))
+    assert failures(found) == {
+        "roles": "Nobody may approve: roles.people names no approver and no admin, so no change can ever run. "
+        "Give somebody the role approver or admin under roles.people."
+    }
+
+
+def no_database(path: Path) -> str:
+    path.write_bytes(b"junk" * 1000)
+    return f"{path} cannot be read as a database (file is not a database); restore it from a backup or move it away."
+
+
+def newer(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("CREATE TABLE entries (seq)")
+        store.execute("PRAGMA user_version = 99")
+        store.commit()
+    return (
+        f"{path} has schema 99, but this version knows only {len(MIGRATIONS)}; start the newer version again."
+    )
+
+
+def foreign(path: Path) -> str:
+    with closing(sqlite3.connect(path)) as store:
+        store.execute("CREATE TABLE songs (title)")
+        store.execute("PRAGMA user_version = 1")
+        store.commit()
+    return f"{path} is another program's database; name another folder with data."
+
+
+@pytest.mark.parametrize("break_it", [no_database, newer, foreign])
+async def test_a_store_that_cannot_be_used_is_told(world: World, break_it: Callable[[Path], str]):
+    path = world.folder / "bot" / "bot.db"
+    path.parent.mkdir()
+    says = break_it(path)
+    assert failures(await seen(world)) == {"store": says}
+
+
+async def test_a_data_folder_that_is_a_file_is_told(world: World):
+    (world.folder / "bot").write_text("")
+    assert failures(await seen(world)) == {
+        "data folder": f"{world.folder / 'bot'} is a file, not a folder; name a folder with data."
+    }
+
+
+async def test_a_store_that_somebody_else_holds_is_told(world: World):
+    await (await SqliteStore.open(world.folder / "bot" / "bot.db", SystemClock())).aclose()
+    config = world.config()
+    config = config.model_copy(update={"web": config.web.model_copy(update={"port": 9})})
+    with (world.folder / "bot" / "bot.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        found = await seen(world, written(world, config))
+    assert failures(found) == {
+        "bot": "Another process holds the store, but no bot answers at http://127.0.0.1:9/readyz: a bot with other settings "
+        "uses this data folder, or it hangs. Stop that process, or choose another data folder."
+    }
+    assert (await seen(world, written(world, config)))["bot"].status is Status.OK
+
+
+async def test_a_port_that_is_taken_is_told(world: World):
+    config = world.config()
+    port = int(world.to_scheduler.url.rpartition(":")[2])
+    config = config.model_copy(update={"web": config.web.model_copy(update={"port": port})})
+    assert failures(await seen(world, written(world, config))) == {
+        "bot": f"Something answers at http://127.0.0.1:{port}/readyz, but no bot holds the store: a start would find the port "
+        "taken. Stop that program, or choose another web.port."
+    }
+
+
+# -- scheduler --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_scheduler_that_is_down_is_told_for_it_and_each_account(world: World):
+    world.to_scheduler.faults.append(Fault(".", "refused", times=1000))
+    host = world.to_scheduler.url.partition("://")[2]
+    told = failures(await seen(world))
+    assert told == {
+        "scheduler": f"The scheduler at {host} does not answer. Check scheduler.url, and that the service runs.",
+        **{
+            f"scheduler {name}": f"The scheduler at {host} does not answer. See scheduler.accounts.{name}."
+            for name in ACCOUNTS
+        },
+    }
+
+
+async def test_a_wrong_password_is_told_with_its_account(world: World):
+    host = world.to_scheduler.url.partition("://")[2]
+    user = world.scheduler.accounts["operator"]["username"]
+    assert failures(await seen(world, operator="not-the-password")) == {
+        "scheduler operator": f"The scheduler at {host} does not accept the account {user}; check the configured user name "
+        "and password. See scheduler.accounts.operator."
+    }
+
+
+async def test_accounts_with_too_few_and_too_many_rights_are_told(world: World):
+    config = world.config()
+    accounts = config.scheduler.accounts
+    swapped = accounts.model_copy(update={"viewer": accounts.admin, "admin": accounts.viewer})
+    config = config.model_copy(
+        update={"scheduler": config.scheduler.model_copy(update={"accounts": swapped})}
+    )
+    found = await seen(world, written(world, config))
+    names = {name: world.scheduler.accounts[name]["username"] for name in ACCOUNTS}
+    assert failures(found) == {
+        "scheduler admin": f"{names['viewer']} logs in, but only as viewer, so what the role admin approves would be refused; "
+        "name an account of that role in scheduler.accounts.admin."
+    }
+    assert warnings(found) == {
+        "scheduler viewer": f"{names['admin']} logs in as admin, with more rights than the role viewer needs; name an account of that role "
+        "in scheduler.accounts.viewer, so that the scheduler enforces the roles once more."
+    }
+
+
+async def test_a_clock_that_differs_is_told(world: World):
+    late = format_datetime(datetime.now(UTC) - timedelta(minutes=5), usegmt=True)
+    world.to_scheduler.faults.append(Fault("GET /healthz", {"status": "ok"}, headers={"Date": late}))
+    told = warnings(await seen(world))
+    assert set(told) == {"scheduler"}
+    assert "but its clock is 30" in told["scheduler"] or "but its clock is 29" in told["scheduler"]
+    assert told["scheduler"].endswith("s behind this machine's; set both by the same time service.")
+
+
+# -- model ------------------------------------------------------------------------------------------------------------
+
+STREAMED = Answer([text("ok"), DONE])
+
+
+async def model_of(world: World, *answers: Answer) -> tuple[dict[str, Finding], ModelServer]:
+    async with ModelServer(*answers) as server:
+        env = {
+            "OPENAI_BASE_URL": server.base_url,
+            "OPENAI_MODEL": "m-1",
+            "OPENAI_API_KEY": "sk-key-of-the-doctor-1",
+        }
+        return await seen(world, written(world), **env), server
+
+
+@pytest.mark.parametrize("answer", [STREAMED, Answer([call(0, "c1", "report_health", "{}"), DONE])])
+async def test_a_model_that_answers_is_well_and_was_offered_a_tool(world: World, answer: Answer):
+    found, server = await model_of(world, answer)
+    assert failures(found) == {}
+    assert found["model"].says.startswith("m-1 at 127.0.0.1:")
+    assert "answers, with a tool offered; first piece after 0." in found["model"].says
+    (received,) = server.received
+    assert [tool["function"]["name"] for tool in received.body["tools"]] == ["report_health"]
+
+
+@pytest.mark.parametrize(
+    ("status", "says"),
+    [
+        (
+            401,
+            "{host} does not accept the model's API key (HTTP 401). Check the configured key and what it may use.",
+        ),
+        (404, "{host} finds no model m-1 at this address (HTTP 404). Check the model name and the base URL."),
+    ],
+)
+async def test_a_model_that_refuses_is_told(world: World, status: int, says: str):
+    found, server = await model_of(world, Answer([complaint("no")], status=status))
+    assert failures(found) == {
+        "model": says.format(host=server.base_url.partition("://")[2].partition("/")[0])
+    }
+
+
+async def test_a_model_that_says_nothing_is_told(world: World):
+    empty = Answer([b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n', DONE])
+    found, _ = await model_of(world, empty)
+    assert warnings(found)["model"].endswith("answers, but with nothing; try another model.")
+
+
+# -- Slack ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_wrong_bot_token_is_told(world: World):
+    told = failures(await seen(world, SLACK_BOT_TOKEN="xoxb-wrong-token-123"))
+    assert (
+        told["slack bot"]
+        == "Slack refused auth.test: invalid_auth; check the bot token. See SLACK_BOT_TOKEN."
+    )
+
+
+async def test_a_wrong_app_token_is_told(world: World):
+    bot_token = env_of(world)["SLACK_BOT_TOKEN"]
+    assert failures(await seen(world, SLACK_APP_TOKEN=bot_token)) == {
+        "slack app": "Slack refused apps.connections.open: not_allowed_token_type; use the xoxb- token for the bot and the "
+        "xapp- token for the socket. See SLACK_APP_TOKEN: an app-level token (xapp-…) with the scope connections:write."
+    }
+
+
+async def test_missing_scopes_are_named(world: World):
+    fewer = ",".join(sorted(set(GRANTED) - {"chat:write", "users:read"}))
+    answer = {"ok": True, "team_id": "T1", "user_id": "UBOT", "bot_id": "BBOT"}
+    world.to_slack.faults.append(Fault("auth.test", answer, times=10, headers={"X-OAuth-Scopes": fewer}))
+    assert failures(await seen(world)) == {
+        "slack scopes": "The app lacks chat:write, users:read; add to its scopes what manifest.yaml asks for and install it again."
+    }
+
+
+async def test_a_channel_without_the_bot_is_told(world: World):
+    outside = {"ok": True, "channel": {"id": world.incidents, "is_member": False}}
+    world.to_slack.faults.append(Fault("conversations.info", outside))
+    assert failures(await seen(world)) == {
+        "slack channel": f"The bot is not in alerts.channel {world.incidents}; invite it there with /invite."
+    }
+
+
+async def test_a_channel_that_does_not_exist_is_told(world: World):
+    config = world.config()
+    config = config.model_copy(update={"alerts": config.alerts.model_copy(update={"channel": "C0NOWHERE00"})})
+    told = failures(await seen(world, written(world, config)))
+    assert told == {
+        "slack channel": "alerts.channel is C0NOWHERE00: Slack refused conversations.info: channel_not_found; invite the bot "
+        "to the channel, or correct the channel id."
+    }
+
+
+# -- how it is told ---------------------------------------------------------------------------------------------------
+
+
+async def test_a_check_that_hangs_has_failed_and_holds_no_other_up():
+    async def hang() -> list[Finding]:
+        await asyncio.Event().wait()
+        return []
+
+    async def quick() -> list[Finding]:
+        return [ok("quick", "Well.")]
+
+    found = await run_side_by_side([Check("slow", hang(), 0.05), Check("quick", quick())])
+    assert found == [
+        Finding("slow", Status.FAILED, "No answer within 0.05 s; check the network and the address."),
+        Finding("quick", Status.OK, "Well."),
+    ]
+
+
+async def test_lines_for_people_and_json_for_machines_and_the_exit_code(
+    world: World, capsys: pytest.CaptureFixture[str]
+):
+    assert await doctor(written(world), env_of(world), as_json=False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "16 ok, 0 to look at, 0 failed."
+    assert (
+        lines[2] == "ok       roles               2 people may approve changes; 4 have a role of their own."
+    )
+    wrong = env_of(world) | {"SLACK_BOT_TOKEN": "xoxb-wrong-token-123"}
+    assert await doctor(written(world), wrong, as_json=True) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert told["ok"] is False
+    assert {"check": "roles", "status": "ok", "says": lines[2][29:]} in told["checks"]
+    assert "xoxb-wrong-token-123" not in json.dumps(told)
+
+
+def test_a_folder_that_is_no_demo_is_refused(tmp_path: Path):
+    refused = run_cli("doctor", "--data", tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        f"chatops-bot: {tmp_path} is not the folder of a demo (No such file or directory); start one with `chatops-bot demo`.\n"
+    )
+
+
+@pytest.mark.processes
+def test_the_doctor_finds_a_running_demo_well(demo: DemoProcess):
+    looked = run_cli("doctor", "--data", demo.data, env=plain_env())
+    assert (looked.returncode, looked.stderr) == (0, ""), looked.stdout
+    assert "A bot runs on the store and is ready." in looked.stdout
+    assert looked.stdout.splitlines()[-1] == "16 ok, 0 to look at, 0 failed."
+    secrets = [
+        line.split("=", 1)[1] for line in (demo.data / "bot" / "chatops-bot.env").read_text().splitlines()
+    ]
+    assert [secret for secret in secrets if secret in looked.stdout] == []
+    assert (demo.data / "bot" / "chatops-bot.env").stat().st_mode & 0o077 == 0

@@ -1,0 +1,97 @@
+"""Ready or not: each thing that can be red, broken in a running bot, and named."""
+
+import asyncio
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, closing
+from typing import Any
+
+from chatops_bot.app.bootstrap import Bot
+from chatops_bot.app.health import STORE_SECONDS, Health
+from chatops_bot.domain.errors import StoreError
+from chatops_bot.llm.scripted import ScriptedModel, says
+from tests.scenarios.conftest import World, until
+from tests.scenarios.tapped_store import tapped
+
+Answer = tuple[int, dict[str, Any]]
+
+
+async def readyz(world: World, bot: Bot) -> Answer:
+    async with world.session.get(f"{bot.web_url}/readyz") as response:
+        return response.status, await response.json()
+
+
+async def nothing() -> None:
+    """A store that takes writes."""
+
+
+async def test_a_bot_that_starts_or_ends_is_not_ready():
+    health = Health(lambda: "", nothing)
+    assert (await health.readiness()).red == {
+        "life": "The bot is starting: what its last process left open is not settled yet."
+    }
+    health.recovered()
+    assert (await health.readiness()).as_json() == {"ready": True, "red": {}}
+    health.drain()
+    assert (await health.readiness()).red == {
+        "life": "The bot was told to end: it finishes its turns and takes in nothing more."
+    }
+
+
+async def test_everything_red_is_named_at_once():
+    async def full() -> None:
+        raise StoreError("bot.db cannot be used (disk is full); check the disk.")
+
+    red = (await Health(lambda: "The socket to Slack is not open.", full).readiness()).red
+    assert set(red) == {"life", "chat", "store"}
+    assert red["store"] == "bot.db cannot be used (disk is full); check the disk."
+
+
+async def test_a_store_that_takes_no_writes_is_red_until_it_does(world: World):
+    async with world.bot() as bot:
+        with closing(sqlite3.connect(world.folder / "bot" / "bot.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            status, answer = await readyz(world, bot)
+            assert (status, answer["red"]) == (
+                503,
+                {"store": f"The store did not take a write within {STORE_SECONDS:g} s; check the disk."},
+            )
+            async with world.session.get(f"{bot.web_url}/healthz") as response:
+                assert response.status == 200, "the process lives"
+            other.execute("ROLLBACK")
+
+        async def again() -> bool | None:
+            return True if (await readyz(world, bot))[0] == 200 else None
+
+        await until(again, "the store to take writes")
+
+
+async def test_a_bot_that_drains_says_so_while_its_last_turn_rests(world: World):
+    resting, may_rest = asyncio.Event(), asyncio.Event()
+
+    async def tap(name: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        if name == "transcripts.append" and resting.is_set():
+            await may_rest.wait()
+        return await call()
+
+    async def hold(*_: Any) -> None:
+        resting.set()
+        await asyncio.Event().wait()
+
+    model = ScriptedModel([says("One.")], before_delta=hold)
+    async with AsyncExitStack() as stack:
+        bot = await stack.enter_async_context(world.bot(model, wrap_store=tapped(tap)))
+        await world.says("oscar", f"{world.mention} hello")
+        await asyncio.wait_for(resting.wait(), 10)
+        assert (await readyz(world, bot))[0] == 200
+        ending = asyncio.create_task(stack.aclose())
+
+        async def red() -> Answer | None:
+            status, answer = await readyz(world, bot)
+            return None if status == 200 else (status, answer)
+
+        status, answer = await until(red, "the drain to be told")
+        may_rest.set()
+        await ending
+    assert (status, set(answer["red"])) == (503, {"life"})
+    assert "told to end" in answer["red"]["life"]

@@ -1,0 +1,105 @@
+"""Behind the one door: a call that only lacks facts becomes a stored form, and nothing else does."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.form import FormState
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Person, Role
+from chatops_bot.stores.sqlite import read_audit
+
+AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
+
+
+async def test_a_write_that_lacks_facts_waits_as_a_form(bench, tmp_path: Path):
+    done = await bench.call("switch", '{"action": "pause"}')
+    assert (done.result.status, done.decision, done.proposal) == ("waits", "asked", None)
+    assert done.result.content["missing"] == ["task_id"]
+    stored = await bench.store.forms.get(done.form.id)
+    assert stored == done.form
+    assert stored.state is FormState.OPEN
+    assert (stored.tool, stored.requester_id, stored.known) == ("switch", "U1", {"action": "pause"})
+    assert stored.expires_at == AT + timedelta(hours=1)
+    assert [field.name for field in stored.missing] == ["task_id"]
+    assert stored.title.en == "Switch"
+    ((_, row),) = read_audit(tmp_path / "bot.db")
+    assert (row.decision, row.status) == ("asked", "waits")
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"action":"pause","task_id":null}', '{"action":"pause","task_id":" "}']
+)
+async def test_a_blank_counts_as_missing(bench, arguments: str):
+    assert (await bench.call("switch", arguments)).form is not None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        '{"action": "explode"}',
+        '{"task_id": "x"}',
+        '{"action": "pause", "task": 3}',
+        '{"action": "pause"',
+        "[]",
+        '{"action": "pause", "task_id": 9}',
+    ],
+)
+async def test_a_wrong_value_goes_back_to_the_model(bench, arguments: str):
+    done = await bench.call("switch", arguments)
+    assert (done.result.status, done.form) == ("error", None)
+    assert await bench.store.forms.open() == []
+
+
+@pytest.mark.case("sched-V3")
+async def test_a_viewer_gets_the_refusal_and_no_form(bench):
+    done = await bench.call("switch", "{}", Person("U9", "Vera", Role.VIEWER))
+    assert done.result.content["refused"] is True
+    assert await bench.store.forms.open() == []
+
+
+async def test_a_read_asks_only_where_its_tool_says_so(bench):
+    done = await bench.call("search", '{"groups": ["web"]}', Person("U9", "Vera", Role.VIEWER))
+    fields = {field.name: field for field in done.form.fields}
+    assert list(fields)[:2] == ["hosts", "deep"]
+    assert [choice.value for choice in fields["hosts"].choices] == ["web-1", "web-2", "db-1"]
+    assert (fields["groups"].kind, fields["groups"].chosen) == ("multi", (0,))
+    assert bench.search.runs == []
+
+
+async def test_a_list_that_cannot_be_had_is_typed(bench):
+    bench.search.fault = ToolFailed(Phrase("坏了", "broken"))
+    done = await bench.call("search", "{}")
+    hosts = next(field for field in done.form.fields if field.name == "hosts")
+    assert (hosts.kind, hosts.choices) == ("text", ())
+
+
+@pytest.mark.case("nightingale-T5")
+async def test_equal_calls_of_a_turn_share_one_form_and_others_do_not(bench):
+    first = await bench.call("switch", '{"action": "pause"}')
+    again = await bench.call("switch", ' {"task_id": "", "action":"pause"}', call_id="c2")
+    other = await bench.call("switch", '{"action": "resume"}', call_id="c3")
+    assert again.form is None
+    assert "one form for both" in again.result.content["note"]
+    assert [form.id for form in await bench.store.forms.open()] == [first.form.id, other.form.id]
+
+
+async def test_what_the_schema_lets_be_blank_and_the_tool_does_not_is_asked_with_its_reason(bench):
+    bench.search.refusal = ToolFailed(
+        Phrase("缺", "lacks"), field="since", problem=Phrase("要写时间。", "Say since when.")
+    )
+    whole = {"groups": ["web"], "hosts": ["a"], "deep": True}
+    done = await bench.call("search", json.dumps(whole))
+    assert done.result.content["missing"] == ["since"]
+    assert done.form.fields[0].name == "since"
+    assert done.form.fields[0].problem.en == "Say since when."
+    refused = await bench.call("search", json.dumps({**whole, "since": "noon"}), call_id="c2")
+    assert (refused.result.status, refused.form) == ("error", None)
+
+
+async def test_what_waits_is_told_to_the_model_as_json(bench):
+    done = await bench.call("switch", "{}")
+    assert "nothing has run" in json.dumps(done.result.content)
