@@ -720,6 +720,7 @@ def _id(text: str) -> str:
     return text
 
 
+@pytest.mark.case("sched-P9a")
 @pytest.mark.parametrize(
     ("rows", "text"),
     [pytest.param(rows, text, id=f"{rows.kind}: {text}") for rows in POSITIVE for text in rows],
@@ -732,6 +733,7 @@ async def test_each_phrasing_leads_to_its_plan(rows: Rows, text: str):
     assert rows.says in played.text
 
 
+@pytest.mark.case("sched-P9a")
 @pytest.mark.parametrize(
     "text",
     [
@@ -744,3 +746,18 @@ async def test_speaking_of_a_change_is_no_wish_for_it(text: str):
     played = await play(text, scheduler())
     assert not played.writes
     assert played.text
+
+
+def _is_chinese(text: str) -> bool:
+    return any("\u4e00" <= character <= "\u9fff" for character in text)
+
+
+@pytest.mark.parametrize("kind", sorted(NEGATIVE))
+def test_each_kind_stands_in_the_tables_in_both_languages(kind: str):
+    """At least 8 phrasings and 6 negatives a kind and language; the commonest have many more."""
+    positive = [text for rows in POSITIVE if rows.kind == kind for text in rows]
+    negative = [line.strip() for line in NEGATIVE[kind].strip().splitlines()]
+    for lines, least in ((positive, 8), (negative, 6)):
+        chinese = sum(map(_is_chinese, lines))
+        assert chinese >= least
+        assert len(lines) - chinese >= least

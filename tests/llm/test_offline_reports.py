@@ -72,6 +72,14 @@ async def test_a_failure_is_explained_with_the_end_of_its_log_fenced():
     assert "Not checked: full logs, earlier runs, the worker itself." in played.text
 
 
+async def test_a_log_that_looks_like_a_list_is_quoted_as_it_is():
+    class Listed(Logged):
+        log = "- one\ntwo\n(Times in UTC.)\n- three\nfour"
+
+    played = await play("why did nightly-report fail?", Listed(), context=SHANGHAI)
+    assert f"```\n{Listed.log}\n```" in played.text
+
+
 @given(st.text(max_size=3000), st.integers(1, 20), st.integers(20, 1500))
 def test_a_block_cannot_be_closed_from_inside_and_stays_short(text: str, lines: int, limit: int):
     shown = block(text, lines, limit)
@@ -89,7 +97,9 @@ async def test_a_refused_change_is_said_once_and_nothing_is_announced_before():
     played = await play("pause nightly-report", Scheduler(broken=refused))
     assert played.text.count("\n") == 0
     assert played.text.count("paused already") == 1
-    assert played.text.startswith("`pause_task` failed: `Task nightly-report")
+    assert played.text == (
+        "`pause_task` failed: `Task nightly-report (#3) is paused already; there is nothing to do`. It is that way already."
+    )
 
 
 async def test_a_proposal_goes_out_without_a_word():

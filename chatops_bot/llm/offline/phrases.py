@@ -13,6 +13,7 @@ HELP = Phrase(
     "可以这样问：\n"
     "- 最近有哪些任务失败了？ / 过去 3 小时有失败吗？\n"
     "- nightly-report 为什么失败？ / 分析运行 88\n"
+    "- 看一下（消息串里说的那个任务）/ 昨晚有失败吗？\n"
     "- 列出任务 / nightly-report 的配置和成功率\n"
     "- 整体健康情况 / 节点负载\n"
     "- 暂停 nightly-report / 恢复 nightly-report / 触发 nightly-report\n"
@@ -23,6 +24,7 @@ HELP = Phrase(
     "You can ask:\n"
     "- what failed recently? / any failures in the last 3 hours?\n"
     "- why did nightly-report fail? / analyse run 88\n"
+    "- can you look into it? (the task that the thread is about) / what failed since yesterday 14:00?\n"
     "- list tasks / config and success rate of nightly-report\n"
     "- health overview / worker load\n"
     "- pause nightly-report / resume nightly-report / trigger nightly-report\n"
@@ -96,6 +98,10 @@ TOOL_UNREADABLE = Phrase(
 VALID_NAMES = Phrase("可用的名称：{names}。", "Valid names: {names}.")
 
 ADVICE: tuple[tuple[str, Phrase], ...] = (
+    (
+        r"nothing to (?:do|resume)|无需",
+        Phrase("现在已经是这样了。", "It is that way already."),
+    ),
     (
         r"forbidden|permission|\brole\b|may (?:not|read)|not allowed|unauthori[sz]ed|token|权限|角色",
         Phrase("请让有权限的人提出。", "Ask somebody who has the right to."),

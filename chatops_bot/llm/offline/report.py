@@ -188,6 +188,17 @@ def joined(sections: Iterable[str]) -> str:
     return _lists_ended("\n".join(kept))
 
 
+_BLOCK = re.compile(r"(?m)^(`{3,})\n[\s\S]*?\n\1$")
+
+
 def _lists_ended(text: str) -> str:
-    """A blank line behind each list: without one, Markdown takes the next line into the last item."""
+    """A blank line behind each list: without one, Markdown takes the next line into the last item. Quoted blocks stay as they are."""
+    ended, place = "", 0
+    for quoted in _BLOCK.finditer(text):
+        ended += _ended(text[place : quoted.start()]) + quoted.group()
+        place = quoted.end()
+    return ended + _ended(text[place:])
+
+
+def _ended(text: str) -> str:
     return re.sub(r"(?m)^(- .*)\n(?!- |\s|\Z)", r"\1\n\n", text)
