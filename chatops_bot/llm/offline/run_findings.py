@@ -81,10 +81,6 @@ OTHER_TASKS = Phrase("其他任务", "other tasks")
 OTHER_RUNS = Phrase("更早的运行", "earlier runs")
 
 
-def _older(window: Window) -> Phrase:
-    return Phrase(window.before(Reader("zh")), window.before(Reader("en")))
-
-
 def _owner(row: Content, names: Mapping[int, str]) -> str:
     task_id = id_of(row.get("task_id"))
     name = row.get("task_name") or (names.get(task_id) if task_id is not None else None)
@@ -152,7 +148,7 @@ def failures(
         *(run_line(row, names, times, reader) for row in rows),
         *dict.fromkeys(notes),
         *errors,
-        not_checked(reader, _older(window), LOGS, *([OTHER_TASKS] if subject else [])),
+        not_checked(reader, window.before(), LOGS, *([OTHER_TASKS] if subject else [])),
         times.note(),
     )
 
@@ -186,7 +182,7 @@ def runs(content: Content, names: Mapping[int, str], window: Window, status: str
         reader.say(f"{label}有 {total} 次{what}：", f"{what.capitalize()} in {label}: {total}."),
         *(run_line(row, names, times, reader) for row in rows),
         cut_note(content, "instances", len(rows_of(content, "instances")), reader),
-        not_checked(reader, _older(window), LOGS),
+        not_checked(reader, window.before(), LOGS),
         times.note(),
     )
 

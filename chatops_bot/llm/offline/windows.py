@@ -51,14 +51,12 @@ class Window:
         last = f"{self.until:%m-%d %H:%M}"
         return reader.say(f"{first} 至 {last}（{zone}）之间", f"the time from {first} to {last} ({zone})")
 
-    def before(self, reader: Reader) -> str:
+    def before(self) -> Phrase:
         """What lies before it, for what was not looked at."""
         if self.since is None:
-            return reader.say(
-                f"{self.hours} 小时以前的运行",
-                f"runs older than {Phrase('', '1 hour' if self.hours == 1 else f'{self.hours} hours').en}",
-            )
-        return reader.say(f"{self.since:%m-%d %H:%M} 以前的运行", f"runs before {self.since:%m-%d %H:%M}")
+            hours = "1 hour" if self.hours == 1 else f"{self.hours} hours"
+            return Phrase(f"{self.hours} 小时以前的运行", f"runs older than {hours}")
+        return Phrase(f"{self.since:%m-%d %H:%M} 以前的运行", f"runs before {self.since:%m-%d %H:%M}")
 
 
 def window_in(clause: str, now: datetime | None) -> Window | None:
@@ -88,7 +86,7 @@ def _span(clause: str, now: datetime) -> Window | None:
 
 _CLOCK = (
     rf"(?:(?P<part>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|半夜)?\s*(?P<hour>\d{{1,2}}|(?:{NUMBER})(?=\s*[点时]))"
-    rf"\s*(?:[:点时]\s*(?P<half>半)?(?P<minute>\d{{2}})?\s*分?)?\s*(?P<half_day>am|pm|a\.m\.?|p\.m\.?)?)"
+    rf"\s*(?:(?P<mark>[:点时])\s*(?P<half>半)?(?P<minute>\d{{2}})?\s*分?)?\s*(?P<half_day>am|pm|a\.m\.?|p\.m\.?)?)"
 )
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - twelve words
 _WEEKDAYS = "mon tue wed thu fri sat sun".split()  # noqa: SIM905
@@ -195,24 +193,14 @@ def _between(match: re.Match[str], start: datetime | None, now: datetime) -> Win
 
 def _has_clock(match: re.Match[str], prefix: str = "") -> bool:
     """A bare number is no time of day; `14:00`, `2pm`, `14点` and `下午 3` are."""
-    return bool(
-        re.search(
-            r"[:点时]",
-            match.group((prefix and f"{prefix}hour") or "hour")
-            + match.string[match.end(f"{prefix}hour") : match.end(f"{prefix}hour") + 2].strip()[:1],
-        )
-        or match.group(f"{prefix}half_day")
-        or match.group(f"{prefix}part")
-    )
+    return any(match.group(f"{prefix}{sign}") for sign in ("mark", "half_day", "part"))
 
 
 def _time(match: re.Match[str], prefix: str = "") -> timedelta | None:
     hour = number_of(match.group(f"{prefix}hour"))
     minute = 30 if match.group(f"{prefix}half") else int(match.group(f"{prefix}minute") or 0)
-    half_day, part = (
-        (match.group(f"{prefix}half_day") or "").replace(".", ""),
-        match.group(f"{prefix}part") or "",
-    )
+    half_day = (match.group(f"{prefix}half_day") or "").replace(".", "")
+    part = match.group(f"{prefix}part") or ""
     if hour is None or hour > 24 or minute > 59:
         return None
     if half_day:
