@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+MODEL_VENV := .venv-model
 SIZE ?= full
 PORT ?= 8321
 
@@ -30,6 +31,14 @@ $(VENV)/dev: requirements/dev.txt $(VENV)/runtime
 system: $(VENV)/dev
 	@sh tests/system_packages.sh
 
+# llama.cpp is built from source, so it has an environment and a stamp of its own; without a compiler its test skips.
+$(MODEL_VENV)/ready: requirements/foreign-model.txt
+	@echo "building a foreign model server (once, about four minutes)"
+	@test -x $(MODEL_VENV)/bin/python || $(PYTHON) -m venv $(MODEL_VENV)
+	@if command -v c++ >/dev/null; then \
+		CMAKE_BUILD_PARALLEL_LEVEL=2 $(MODEL_VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@; \
+	else echo "no C++ compiler: the foreign model server is left out"; rm -rf $(MODEL_VENV); fi
+
 demo: $(VENV)/runtime
 	@$(BIN)/chatops-bot demo --port $(PORT)
 
@@ -42,7 +51,7 @@ check: $(VENV)/dev
 	$(BIN)/mypy
 	PYTHONPATH=. $(BIN)/lint-imports
 
-soak: system
+soak: system $(MODEL_VENV)/ready
 	SOAK_SIZE=$(SIZE) $(BIN)/python -m pytest tests -m soak -n 2 --dist worksteal
 
 bench: $(VENV)/dev
@@ -55,6 +64,7 @@ format: $(VENV)/dev
 lock: $(VENV)/dev
 	$(BIN)/pip-compile -q --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o requirements/runtime.txt requirements/runtime.in
 	$(BIN)/pip-compile -q --strip-extras --allow-unsafe --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -c requirements/runtime.txt -o requirements/dev.txt requirements/dev.in
+	$(BIN)/pip-compile -q --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options -o requirements/foreign-model.txt requirements/foreign-model.in
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(MODEL_VENV) .mypy_cache .pytest_cache .ruff_cache

@@ -7,6 +7,7 @@ ROOT = Path(__file__).parents[1]
 MADE = frozenset(
     {
         ".venv",
+        ".venv-model",
         ".git",
         "__pycache__",
         ".pytest_cache",

@@ -169,6 +169,7 @@ async def open_bot(
         await core.router.resume_forms()
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
+        stack.callback(desk.take_no_more)
         for work, name in (
             (_sweep(core.approvals, core.forms), "expiry sweep"),
             (metrics.watch_loop(), "loop lag"),
@@ -236,7 +237,7 @@ def build_core(
     forms = Forms(
         store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
     )  # fmt: skip
-    followups = Followups(store.controls, store.inbox, platform, ids)
+    followups = Followups(store.controls, platform, ids)
     conductor = Conductor(
         platform=platform,
         store=store,

@@ -246,9 +246,8 @@ class AnswerParser:
             except ModelBroke:
                 if not self.answered:
                     raise
-        finished = self._finished()
         self._end_text(rest)
-        return [*rest, finished]
+        return [*rest, self._finished()]
 
     def _events_in(self, data: bytes) -> Iterator[bytes]:
         if self._events is None and self._document is None:

@@ -39,7 +39,9 @@ def config_file(folder: Path, **sections: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", [(), ("demo",), ("run",), ("audit",), ("doctor",)])
+@pytest.mark.parametrize(
+    "command", [(), ("demo",), ("run",), ("ask",), ("approve",), ("reject",), ("audit",), ("doctor",)]
+)
 def test_help_comes_at_once(command: tuple[str, ...]):
     began = time.monotonic()
     helped = run_cli(*command, "--help")

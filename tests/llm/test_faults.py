@@ -6,32 +6,20 @@ Through the real loop, door and store; over real HTTP, and once more without it 
 import asyncio
 import os
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from pathlib import Path
+from collections.abc import AsyncGenerator
 
 import aiohttp
 import pytest
 
-from chatops_bot.agent.loop import CUT, Loop, Turn
-from chatops_bot.app.clock import CountingIds, ManualClock
-from chatops_bot.domain.errors import ModelError
-from chatops_bot.domain.model import ModelDelta, ModelRequest, SystemMessage, UserMessage
-from chatops_bot.domain.redaction import Redactor
-from chatops_bot.domain.session import SessionKey, TurnOutcome
-from chatops_bot.domain.turn_event import Noted, Proposed, Rested, TextStreamed, TurnEvent
+from chatops_bot.agent.loop import CUT
+from chatops_bot.domain.model import ModelDelta, ModelRequest
+from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.turn_event import Noted
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
 from chatops_bot.llm.openai_errors import ProviderErrors
 from chatops_bot.llm.openai_wire import AnswerParser
-from chatops_bot.ports import LLM, ToolContext
-from chatops_bot.stores.sqlite import SqliteStore
-from chatops_bot.tools.asking import Asker
-from chatops_bot.tools.dispatch import Dispatcher
-from chatops_bot.tools.proposing import Proposer
-from chatops_bot.tools.registry import Registry
 from tests.llm.faults import AFTER, NAMES, Case, FaultServer, events, long_stream, made, words
-from tests.small_tools import LOOK, OSCAR, SWITCH, Look, Switch
+from tests.llm.playground import Played, Playground
 
 SIZE = os.environ.get("SOAK_SIZE", "")
 STREAMS = {"": 96, "ci": 320, "full": 1008}[SIZE]
@@ -39,72 +27,6 @@ CUT_STEP = {"": 41, "ci": 11, "full": 1}[SIZE]
 AT_ONCE = 24
 QUICK = ModelTimeouts(first_delta=0.3, between=0.3, linger=0.05)
 PATIENT = ModelTimeouts(first_delta=30, between=30, linger=0.05)
-
-
-@dataclass
-class Played:
-    """What one turn came to. `stated` is its outcome, or the kind of ModelError that told people why there is none."""
-
-    look: Look = field(default_factory=lambda: Look(spec=replace(LOOK, timeout=60)))
-    events: list[TurnEvent] = field(default_factory=list)
-    stated: str = ""
-
-    @property
-    def text(self) -> str:
-        return "".join(event.text for event in self.events if isinstance(event, TextStreamed))
-
-    @property
-    def looked_for(self) -> list[str]:
-        return [arguments.name for arguments in self.look.runs]
-
-    @property
-    def proposals(self) -> int:
-        return sum(isinstance(event, Proposed) for event in self.events)
-
-
-class Playground:
-    def __init__(self, store: SqliteStore, clock: ManualClock, ids: CountingIds) -> None:
-        self._store, self._clock, self._ids = store, clock, ids
-
-    async def play(self, model: LLM, number: int) -> Played:
-        played = Played()
-        dispatcher = Dispatcher(
-            Registry([played.look, Switch(spec=replace(SWITCH, timeout=60))]),
-            audit=self._store.audit,
-            proposer=Proposer(self._store.proposals, self._clock, self._ids, timedelta(hours=1)),
-            asker=Asker(self._store.forms, self._clock, self._ids, timedelta(hours=1)),
-            redactor=Redactor(),
-            clock=self._clock,
-        )
-        turn = Turn(
-            context=ToolContext(OSCAR, SessionKey("slack", "T1", "C1", f"{number}.1"), f"turn_{number}"),
-            language="en",
-            messages=[SystemMessage("You are a bot."), UserMessage("what failed?")],
-            tools=dispatcher.registry.definitions(),
-        )
-
-        async def emit(event: TurnEvent) -> None:
-            played.events.append(event)
-
-        loop = Loop(model, dispatcher, self._store.transcripts, self._clock, self._ids)
-        try:
-            async with asyncio.timeout(60):
-                await loop.run_turn(turn, emit)
-        except ModelError as error:
-            if error.phrase.zh and error.phrase.en:
-                played.stated = type(error).__name__
-        else:
-            rested = played.events[-1]
-            assert isinstance(rested, Rested)
-            played.stated = rested.outcome.value
-        return played
-
-
-@pytest.fixture
-async def playground(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIterator[Playground]:
-    store = await SqliteStore.open(tmp_path / "bot.db", clock)
-    yield Playground(store, clock, ids)
-    await store.aclose()
 
 
 def check(case: Case, played: Played) -> None:

@@ -168,3 +168,7 @@ def test_text_that_looked_like_a_tag_is_let_go_when_the_answer_ends():
     answer = AnswerParser(ProviderErrors("api.example.com", "m"))
     assert answer.feed(text("<th")) == []
     assert answer.feed(chunk("stop")) == [TextDelta("<th"), TextEnded()]
+
+
+def test_a_tag_that_is_never_closed_keeps_all_of_its_reasoning():
+    assert read(text("<think>hm</thi"))[:3] == ("", "hm</thi", Reasoning("<think>hm</thi", "content"))

@@ -18,7 +18,7 @@ CALLS = (
     ("get_task_detail", '{"task_id": 1}'),
     ("query_instances", '{"limit": 3}'),
     ("no_such_tool", "{}"),
-    ("query_tasks", '{"status": '),
+    ("query_tasks", '{"status": }'),
 )
 FRAGMENTS = (
     "The backup failed at 03:30 UTC. ",
