@@ -120,7 +120,7 @@ async def open_bot(
         session = await stack.enter_async_context(aiohttp.ClientSession())
         sqlite = await stack.enter_async_context(open_store(config, clock))
         registry = await stack.enter_async_context(open_registry(config, secrets, clock))
-        metrics = Metrics([tool.spec.name for tool in registry])
+        metrics = Metrics()
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -130,7 +130,7 @@ async def open_bot(
             secrets,
             clock=clock,
             ids=ids,
-            store=metered_store(wrap_store(sqlite), metrics),
+            store=metered_store(wrap_store(sqlite), metrics, [tool.spec.name for tool in registry]),
             registry=registry,
             model=MeteredModel(model, metrics)
             if model
@@ -169,6 +169,7 @@ async def open_bot(
         await core.router.resume_forms()
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
+        stack.callback(desk.take_no_more)
         for work, name in (
             (_sweep(core.approvals, core.forms), "expiry sweep"),
             (metrics.watch_loop(), "loop lag"),
@@ -236,7 +237,7 @@ def build_core(
     forms = Forms(
         store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
     )  # fmt: skip
-    followups = Followups(store.controls, store.inbox, platform, ids)
+    followups = Followups(store.controls, platform, ids)
     conductor = Conductor(
         platform=platform,
         store=store,

@@ -86,6 +86,7 @@ class LocalDesk:
     model_name: str
     approvals_on: Callable[[Platform], Approvals]
     card: Callable[[Proposal], View]
+    _takes_no_more: bool = False
     _under_way: set[asyncio.Task[Any]] = field(default_factory=set)
 
     async def ask(
@@ -96,6 +97,7 @@ class LocalDesk:
         `thread` continues an earlier conversation. Closing the generator stops the turn. Raises LocalRefused before the
         first frame.
         """
+        self._require_open()
         role = role or Role.VIEWER
         author = self.people.acting(user, role)
         command = parse_command(text)
@@ -160,6 +162,7 @@ class LocalDesk:
 
         Carried out to its end even when the caller goes away.
         """
+        self._require_open()
         person = self.people.acting(user, role)
         return await asyncio.shield(self._task(self._decide(person, code.upper(), verdict)))
 
@@ -185,6 +188,14 @@ class LocalDesk:
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
         return task
+
+    def take_no_more(self) -> None:
+        """Refuse every further question and decision; what was taken goes on."""
+        self._takes_no_more = True
+
+    def _require_open(self) -> None:
+        if self._takes_no_more:
+            raise LocalRefused("The bot is stopping and takes nothing more; try again when it has started.")
 
     async def aclose(self, patience: float) -> None:
         """Let decisions and stops that are under way come to their end, for at most `patience` seconds."""

@@ -1,12 +1,12 @@
 """Counting by wrapping ports: the model, the store's roles, the way in and Slack's calls, none of which know of it."""
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 from contextlib import aclosing
 from datetime import datetime
 from typing import Any, cast
 
-from chatops_bot.app.metrics import Metrics
+from chatops_bot.app.metrics import UNKNOWN, Metrics
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.errors import (
     MessageGone,
@@ -20,7 +20,15 @@ from chatops_bot.domain.errors import (
     PlatformUnavailable,
 )
 from chatops_bot.domain.event import InboundEvent
-from chatops_bot.domain.model import Finished, ModelDelta, ModelRequest, Usage
+from chatops_bot.domain.model import (
+    Finished,
+    ModelDelta,
+    ModelRequest,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+    Usage,
+)
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import RunningTurn, SessionKey
 from chatops_bot.domain.transcript import Entry, TurnRested
@@ -29,6 +37,7 @@ from chatops_bot.ports import LLM, Audit, Platform, Proposals, Store, Transcript
 
 OnEvent = Callable[[InboundEvent], Awaitable[None]]
 
+_PIECES = (TextDelta, ReasoningDelta, ToolCallDelta)
 _MODEL_RESULTS: tuple[tuple[type[ModelError], str], ...] = (
     (ModelUnavailable, "unavailable"),
     (ModelRefused, "refused"),
@@ -63,7 +72,7 @@ class MeteredModel:
         try:
             async with aclosing(self._model.stream(request)) as deltas:
                 async for delta in deltas:
-                    if not begun:
+                    if not begun and isinstance(delta, _PIECES):
                         begun = True
                         self._metrics.first_delta_seconds.labels(name).observe(time.perf_counter() - began)
                     if isinstance(delta, Finished):
@@ -81,10 +90,14 @@ class MeteredModel:
         tokens.labels(name, "input").inc(usage.prompt_tokens)
         tokens.labels(name, "output").inc(usage.completion_tokens)
         tokens.labels(name, "cached").inc(usage.cached_tokens)
+        tokens.labels(name, "reasoning").inc(usage.reasoning_tokens)
 
 
-def metered_store(store: Store, metrics: Metrics) -> Store:
-    """`store` with its turns, tool calls and moves of proposals counted."""
+def metered_store(store: Store, metrics: Metrics, tools: Collection[str]) -> Store:
+    """`store` with its turns, tool calls and moves of proposals counted.
+
+    `tools` are the names that exist; models make others up, and those count as `unknown`.
+    """
     began: dict[str, float] = {}
     return cast(
         "Store",
@@ -97,7 +110,7 @@ def metered_store(store: Store, metrics: Metrics) -> Store:
                 add=_counting_add(store.proposals, metrics),
                 move=_counting_move(store.proposals, metrics),
             ),
-            audit=_Around(store.audit, record=_counting_call(store.audit, metrics)),
+            audit=_Around(store.audit, record=_counting_call(store.audit, metrics, frozenset(tools))),
         ),
     )
 
@@ -189,12 +202,12 @@ def _counting_move(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]
     return move
 
 
-def _counting_call(audit: Audit, metrics: Metrics) -> Callable[..., Any]:
+def _counting_call(audit: Audit, metrics: Metrics, tools: frozenset[str]) -> Callable[..., Any]:
     async def record(row: AuditRecord) -> None:
         await audit.record(row)
         is_decision = bool(row.proposal_id) and row.decision != "proposed"
         if not is_decision:
-            tool = metrics.tool(row.tool)
+            tool = row.tool if row.tool in tools else UNKNOWN
             metrics.tool_calls.labels(tool, row.status).inc()
             metrics.tool_seconds.labels(tool).observe(row.milliseconds / 1000)
 

@@ -7,7 +7,6 @@ their number is bounded whatever people and models say.
 import asyncio
 import math
 import platform
-from collections.abc import Collection
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 
@@ -40,10 +39,9 @@ _LAG_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.
 
 
 class Metrics:
-    """The series of one bot. `tools` are the names of its tools; any other name counts as `unknown`."""
+    """The series of one bot."""
 
-    def __init__(self, tools: Collection[str]) -> None:
-        self._tools = frozenset(tools)
+    def __init__(self) -> None:
         self.registry = of = CollectorRegistry()
         ProcessCollector(registry=of)
         self.turns = Counter("chatops_turns", "Turns that came to rest.", ["outcome"], registry=of)
@@ -78,7 +76,7 @@ class Metrics:
             "chatops_model_requests", "Calls of a language model, or of the rules.", ["model", "result"], registry=of
         )  # fmt: skip
         self.model_tokens = Counter(
-            "chatops_model_tokens", "Tokens as the provider counts them; cached ones are input too.", ["model", "kind"],
+            "chatops_model_tokens", "Tokens as the provider counts them; cached ones are input too, reasoning ones output.", ["model", "kind"],
             registry=of,
         )  # fmt: skip
         self.first_delta_seconds = Histogram(
@@ -98,10 +96,6 @@ class Metrics:
             "chatops_build_info", "1, with what runs as labels.", ["version", "python"], registry=of
         )
         build.labels(program_version(), platform.python_version()).set(1)
-
-    def tool(self, name: str) -> str:
-        """The label of a tool: models make names up."""
-        return name if name in self._tools else UNKNOWN
 
     async def text(self, proposals: Proposals) -> bytes:
         """Every series in Prometheus' text format. Proposals that the store cannot tell in time are NaN, not old."""

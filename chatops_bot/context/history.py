@@ -50,7 +50,7 @@ def project(
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
     for entry in entries:
         match entry:
-            case EarlierRead():
+            case EarlierRead() if entry.messages or entry.problem:
                 earlier.append(RecordMessage(fence(_earlier(entry), source="thread", nonce=nonce)))
             case UserSaid():
                 starts.append(len(messages))

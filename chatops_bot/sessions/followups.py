@@ -6,7 +6,7 @@ from chatops_bot.domain.language import Phrase, language_of
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.view import Lines, View
-from chatops_bot.ports import Controls, Ids, Inbox, Place, Platform
+from chatops_bot.ports import Controls, Ids, Place, Platform
 from chatops_bot.rendering.notices import whisper_view
 
 _GONE = Phrase(
@@ -15,10 +15,14 @@ _GONE = Phrase(
 _ASKED = Phrase("这个问题已经问过，回答在下面。", "This was asked already; the answer is below.")
 
 
+def claim_of(token: str) -> str:
+    """The inbox key that makes a button ask once."""
+    return f"followup:{token}"
+
+
 class Followups:
-    def __init__(self, controls: Controls, inbox: Inbox, platform: Platform, ids: Ids) -> None:
+    def __init__(self, controls: Controls, platform: Platform, ids: Ids) -> None:
         self._controls = controls
-        self._inbox = inbox
         self._platform = platform
         self._ids = ids
 
@@ -31,17 +35,24 @@ class Followups:
             offered.append((question, token))
         return tuple(offered)
 
-    async def taken(self, token: str, person: Person, session: SessionKey) -> str | None:
-        """The question behind a pressed button, after showing in the thread who asked what; None when there is none to ask."""
-        place = Place(session.channel, session.thread)
+    async def question(self, token: str, person: Person, session: SessionKey) -> str | None:
+        """The question behind a pressed button; the person is told when there is none any more."""
         question = await self._controls.get(token)
         if question is None:
+            place = Place(session.channel, session.thread)
             await self._platform.whisper(place, person.id, whisper_view(_GONE, "en"))
-            return None
-        language = language_of(question)
-        if not await self._inbox.claim(f"followup:{token}"):
-            await self._platform.whisper(place, person.id, whisper_view(_ASKED, language))
-            return None
-        line = Phrase(f"{person.name} 问：{question}", f"{person.name} asked: {question}").said_in(language)
-        await self._platform.post(place, View((Lines((line,)),), fallback=line))
         return question
+
+    async def announce(self, question: str, person: Person, session: SessionKey) -> None:
+        """Show in the thread who asked what. Raises PlatformError."""
+        line = Phrase(f"{person.name} 问：{question}", f"{person.name} asked: {question}").said_in(
+            language_of(question)
+        )
+        await self._platform.post(
+            Place(session.channel, session.thread), View((Lines((line,)),), fallback=line)
+        )
+
+    async def tell_asked(self, question: str, person: Person, session: SessionKey) -> None:
+        """Tell a person that somebody pressed the button before them."""
+        place = Place(session.channel, session.thread)
+        await self._platform.whisper(place, person.id, whisper_view(_ASKED, language_of(question)))

@@ -15,7 +15,7 @@ from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.commands import DecideByCode, StopWord, parse_command
 from chatops_bot.sessions.conductor import Conductor
-from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.followups import Followups, claim_of
 from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
@@ -140,7 +140,7 @@ class Router:
             await self._answer_at_once(event, command, problem)
 
     async def _start(
-        self, session: SessionKey, author: Person, text: str, message_id: str = "", claim: str = ""
+        self, session: SessionKey, author: Person, text: str, message_id: str, claim: str
     ) -> None:
         turn = await self._conductor.accept(session, author, text, message_id=message_id, claim=claim)
         if turn is not None:
@@ -202,9 +202,19 @@ class Router:
         if self._mailboxes.is_full(event.session):
             await self._tell_full(event.session, event.person, "en")
             return
-        question = await self._followups.taken(event.value, event.person, event.session)
-        if question is not None:
-            await self._start(event.session, event.person, question)
+        question = await self._followups.question(event.value, event.person, event.session)
+        if question is None:
+            return
+        turn = await self._conductor.accept(
+            event.session, event.person, question, claim=claim_of(event.value)
+        )
+        if turn is None:
+            await self._followups.tell_asked(question, event.person, event.session)
+            return
+        try:
+            await self._followups.announce(question, event.person, event.session)
+        finally:
+            self._mailboxes.put(turn)
 
     async def _refused(self, person: Person, session: SessionKey, text: str) -> bool:
         """Whether the person may not use the bot at all; they alone are told."""

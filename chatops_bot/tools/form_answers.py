@@ -6,34 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from chatops_bot.domain.form import OWN, Form, FormField, FormValues
 from chatops_bot.domain.language import Phrase
+from chatops_bot.tools.argument_problems import problem_of
 
-REQUIRED = Phrase("请填写此项。", "Please fill this in.")
 SECRET = Phrase(
     "这里像是有密钥或密码，不能写进任务；请改为引用环境变量或文件。",
     "This looks like a secret, which must not be stored here; refer to a variable or a file instead.",
 )
 _ITEM_END = re.compile(r"[,，、\n]")
-
-_PROBLEMS: dict[str, Phrase] = {
-    "missing": REQUIRED,
-    "string_too_short": Phrase("至少 {min_length} 个字符。", "At least {min_length} characters."),
-    "string_too_long": Phrase("最多 {max_length} 个字符。", "At most {max_length} characters."),
-    "too_short": Phrase("至少 {min_length} 项。", "At least {min_length} of them."),
-    "too_long": Phrase("最多 {max_length} 项。", "At most {max_length} of them."),
-    "greater_than_equal": Phrase("不能小于 {ge}。", "Must be {ge} or more."),
-    "greater_than": Phrase("必须大于 {gt}。", "Must be more than {gt}."),
-    "less_than_equal": Phrase("不能大于 {le}。", "Must be {le} or less."),
-    "less_than": Phrase("必须小于 {lt}。", "Must be less than {lt}."),
-    "int_parsing": Phrase("必须是整数。", "Must be a whole number."),
-    "int_from_float": Phrase("必须是整数。", "Must be a whole number."),
-    "float_parsing": Phrase("必须是数字。", "Must be a number."),
-    "literal_error": Phrase("请从列表中选择。", "Choose one of the list."),
-    "enum": Phrase("请从列表中选择。", "Choose one of the list."),
-}
 
 
 def with_values(fields: tuple[FormField, ...], values: FormValues) -> tuple[FormField, ...]:
@@ -78,14 +60,5 @@ def judged(model: type[BaseModel], given: Mapping[str, Any]) -> BaseModel | dict
         problems: dict[str, Phrase] = {}
         for each in error.errors(include_url=False):
             name = str(each["loc"][0]) if each["loc"] else ""
-            problems.setdefault(name, _problem(each))
+            problems.setdefault(name, problem_of(each))
         return problems
-
-
-def _problem(error: ErrorDetails) -> Phrase:
-    known = _PROBLEMS.get(error["type"])
-    if known is not None:
-        return known.filled(**error.get("ctx", {}))
-    said = error["msg"].removeprefix("Value error, ")
-    said = f"{said[0].upper()}{said[1:]}."
-    return Phrase(said, said)

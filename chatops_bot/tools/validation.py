@@ -10,6 +10,7 @@ from chatops_bot.domain.errors import ToolArgumentsInvalid
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.tool import ARGUMENT_CHARS
+from chatops_bot.tools.argument_problems import problem_of
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 from chatops_bot.tools.registry import Registry
 
@@ -43,9 +44,13 @@ def parse_arguments(text: str, model: type[BaseModel]) -> BaseModel:
             f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg'][0].lower()}{e['msg'][1:]}"
             for e in error.errors()
         )
+        said = "；".join(
+            f"{'.'.join(map(str, e['loc'])) or '参数'}：{problem_of(e).zh.rstrip('。.')}"
+            for e in error.errors()
+        )
         raise ToolArgumentsInvalid(
             Phrase(
-                f"参数不符合要求，没有执行：{problems}。",
+                f"参数不符合要求，没有执行：{said}。",
                 f"The arguments do not fit, so nothing ran: {problems}.",
             )
         ) from error

@@ -38,7 +38,9 @@ def config_file(folder: Path, **sections: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("command", [(), ("demo",), ("run",), ("audit",), ("doctor",)])
+@pytest.mark.parametrize(
+    "command", [(), ("demo",), ("run",), ("ask",), ("approve",), ("reject",), ("audit",), ("doctor",)]
+)
 def test_help_comes_at_once(command: tuple[str, ...]):
     began = time.monotonic()
     helped = run_cli(*command, "--help")
@@ -169,6 +171,30 @@ def test_the_audit_is_read_beside_a_running_bot(demo: DemoProcess):
     assert (read.returncode, read.stderr) == (0, "")
     assert "query_tasks" in {json.loads(line)["tool"] for line in read.stdout.splitlines()}
     assert "nightly-report" in demo.asks("oscar", "Which tasks are there?")
+
+
+# -- doctor ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_is_no_demo_is_refused(tmp_path: Path):
+    refused = run_cli("doctor", "--data", tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        f"chatops-bot: {tmp_path} is not the folder of a demo (No such file or directory); start one with `chatops-bot demo`.\n"
+    )
+
+
+@pytest.mark.processes
+def test_the_doctor_finds_a_running_demo_well(demo: DemoProcess):
+    looked = run_cli("doctor", "--data", demo.data, env=plain_env())
+    assert (looked.returncode, looked.stderr) == (0, ""), looked.stdout
+    assert "A bot runs on the store and is ready." in looked.stdout
+    assert looked.stdout.splitlines()[-1] == "17 ok, 0 to look at, 0 failed."
+    secrets = [
+        line.split("=", 1)[1] for line in (demo.data / "bot" / "chatops-bot.env").read_text().splitlines()
+    ]
+    assert [secret for secret in secrets if secret in looked.stdout] == []
+    assert (demo.data / "bot" / "chatops-bot.env").stat().st_mode & 0o077 == 0
 
 
 # -- run --------------------------------------------------------------------------------------------------------------

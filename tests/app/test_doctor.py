@@ -3,8 +3,9 @@
 import asyncio
 import fcntl
 import json
+import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -12,21 +13,41 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 import yaml
 
 from chatops_bot.app.clock import SystemClock
-from chatops_bot.app.config import Config
+from chatops_bot.app.config import Config, LocalConfig, RolesConfig
 from chatops_bot.app.doctor.command import doctor, examine
 from chatops_bot.app.doctor.findings import Check, Finding, Status, ok, run_side_by_side
 from chatops_bot.app.doctor.services import asked_scopes
 from chatops_bot.simulators.slack.scopes import GRANTED
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
-from tests.app.conftest import DemoProcess, plain_env, run_cli
 from tests.llm.model_server import DONE, Answer, ModelServer, call, complaint, text
-from tests.scenarios.conftest import ACCOUNTS, World
+from tests.scenarios.conftest import ACCOUNTS, World, open_world
 from tests.scenarios.gateway import Fault
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 Env = dict[str, str]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def shared_world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World]:
+    async with open_world(tmp_path_factory.mktemp("world")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def world(shared_world: World) -> World:
+    """One workspace and one scheduler for all tests here, as they were: no bot ran yet, and nothing is broken."""
+    bot = shared_world.folder / "bot"
+    if bot.is_dir():
+        shutil.rmtree(bot)
+    else:
+        bot.unlink(missing_ok=True)
+    shared_world.to_slack.faults.clear()
+    shared_world.to_scheduler.faults.clear()
+    return shared_world
 
 
 def env_of(world: World) -> Env:
@@ -73,7 +94,7 @@ async def test_all_is_well_before_the_first_start(world: World):
     assert {name: finding.status for name, finding in found.items() if finding.status is not Status.OK} == {}
     assert list(found) == [
         "config", "environment", "roles", "prompts", "data folder", "store", "bot", "scheduler", "scheduler viewer",
-        "scheduler operator", "scheduler admin", "model", "slack bot", "slack scopes", "slack app", "slack channel",
+        "scheduler operator", "scheduler admin", "model", "slack bot", "slack scopes", "slack app", "slack people", "slack channel",
     ]  # fmt: skip
     assert found["roles"].says == "2 people may approve changes; 4 have a role of their own."
     assert found["bot"].says == "No bot runs on the store; it can start."
@@ -147,6 +168,17 @@ async def test_without_anybody_who_approves_it_fails_and_names_the_key(world: Wo
     found = await seen(world, written(world, config.model_copy(update={"roles": roles})))
     assert failures(found) == {
         "roles": "Nobody may approve: roles.people names no approver and no admin, so no change can ever run. "
+        "Give somebody the role approver or admin under roles.people."
+    }
+
+
+async def test_with_approvers_at_this_machine_only_it_warns(world: World):
+    config = world.config()
+    changes = {"roles": RolesConfig(people={}), "local": LocalConfig(role="approver")}
+    found = await seen(world, written(world, config.model_copy(update=changes)))
+    assert failures(found) == {}
+    assert warnings(found) == {
+        "roles": "Nobody may approve in the chat, only people of this machine, as approver (local.role). "
         "Give somebody the role approver or admin under roles.people."
     }
 
@@ -333,6 +365,17 @@ async def test_a_wrong_app_token_is_told(world: World):
     }
 
 
+async def test_people_whom_slack_does_not_know_are_named(world: World):
+    config = world.config()
+    people = {**config.roles.people, "U0NOBODY000": "operator"}
+    roles = config.roles.model_copy(update={"people": people})
+    found = await seen(world, written(world, config.model_copy(update={"roles": roles})))
+    assert failures(found) == {}
+    assert warnings(found) == {
+        "slack people": "Slack does not know U0NOBODY000; correct the ids under roles.people."
+    }
+
+
 async def test_missing_scopes_are_named(world: World):
     fewer = ",".join(sorted(set(GRANTED) - {"chat:write", "users:read"}))
     answer = {"ok": True, "team_id": "T1", "user_id": "UBOT", "bot_id": "BBOT"}
@@ -383,7 +426,7 @@ async def test_lines_for_people_and_json_for_machines_and_the_exit_code(
 ):
     assert await doctor(written(world), env_of(world), as_json=False) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "16 ok, 0 to look at, 0 failed."
+    assert lines[-1] == "17 ok, 0 to look at, 0 failed."
     assert (
         lines[2] == "ok       roles               2 people may approve changes; 4 have a role of their own."
     )
@@ -393,24 +436,3 @@ async def test_lines_for_people_and_json_for_machines_and_the_exit_code(
     assert told["ok"] is False
     assert {"check": "roles", "status": "ok", "says": lines[2][29:]} in told["checks"]
     assert "xoxb-wrong-token-123" not in json.dumps(told)
-
-
-def test_a_folder_that_is_no_demo_is_refused(tmp_path: Path):
-    refused = run_cli("doctor", "--data", tmp_path)
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr == (
-        f"chatops-bot: {tmp_path} is not the folder of a demo (No such file or directory); start one with `chatops-bot demo`.\n"
-    )
-
-
-@pytest.mark.processes
-def test_the_doctor_finds_a_running_demo_well(demo: DemoProcess):
-    looked = run_cli("doctor", "--data", demo.data, env=plain_env())
-    assert (looked.returncode, looked.stderr) == (0, ""), looked.stdout
-    assert "A bot runs on the store and is ready." in looked.stdout
-    assert looked.stdout.splitlines()[-1] == "16 ok, 0 to look at, 0 failed."
-    secrets = [
-        line.split("=", 1)[1] for line in (demo.data / "bot" / "chatops-bot.env").read_text().splitlines()
-    ]
-    assert [secret for secret in secrets if secret in looked.stdout] == []
-    assert (demo.data / "bot" / "chatops-bot.env").stat().st_mode & 0o077 == 0

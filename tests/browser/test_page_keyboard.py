@@ -107,6 +107,8 @@ async def test_a_question_mark_lists_the_keys(workspace: Workspace, bot: Bot, op
     await page.keyboard.press("Escape")
     await expect(keys).to_have_count(0)
     await expect(page.get_by_role("article")).to_be_focused()
+    await page.keyboard.press("/")
+    await expect(page.get_by_role("dialog", name="Jump to")).to_be_visible()
 
 
 async def test_the_focus_stays_on_a_button_of_a_message_that_is_edited_and_while_it_waits(

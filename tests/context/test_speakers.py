@@ -93,7 +93,7 @@ def test_an_id_cannot_add_a_line():
     assert attributed("hi", "") == "hi"
 
 
-@given(st.lists(st.tuples(HOSTILE, HOSTILE), max_size=5))
+@given(st.lists(st.tuples(HOSTILE, HOSTILE), min_size=1, max_size=5))
 def test_earlier_messages_are_one_fence_whose_inside_is_what_was_written(written: list[tuple[str, str]]):
     read = EarlierRead("t1", AT, tuple(EarlierMessage(author, AT, text) for author, text in written), 3)
     first, question = project([read, said("U0EVE", "Eve", "look into it")], nonce=RandomIds().nonce)

@@ -93,7 +93,12 @@ class Scheduler:
         if tool in self.broken:
             return self.broken[tool]
         if tool in WRITE_TOOLS:
-            return {"status": "waits", "proposal": "P-1"}
+            target = next((one for one in self.tasks if one["id"] == arguments.get("task_id")), None)
+            return {
+                "status": "waits for approval; nothing has changed",
+                "proposal": "HKWM",
+                "target": f"task {target['name']} (#{target['id']})" if target else "",
+            }
         answered: Content = getattr(self, tool)(**arguments)
         return answered
 

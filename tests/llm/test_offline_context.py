@@ -46,7 +46,7 @@ def thread(*texts: str) -> list[Message]:
         for place, text in enumerate(texts)
     ]
     content = json.dumps({"earlier_messages": told, "left_out": 0})
-    return [RecordMessage(fence(content, source="thread", nonce=lambda: "ab" * 16))]
+    return [RecordMessage(fence(content, source="thread", nonce=lambda: "cd" * 16))]
 
 
 def record(target: str) -> RecordMessage:
@@ -143,7 +143,7 @@ async def test_a_quoted_name_is_never_taken_for_it(text: str):
 
 
 async def test_the_end_of_a_turn_is_no_decision():
-    history = [UserMessage("hi"), RecordMessage(fenced({"turn_ended": "stopped"}))]
+    history: list[Message] = [UserMessage("hi"), RecordMessage(fenced({"turn_ended": "stopped"}))]
     assert "No change has been decided" in (await play("did it work?", history=history)).text
 
 
@@ -233,10 +233,10 @@ OPEN = [
     ("did it work?", "not decided yet"),
     ("did the pause of nightly-report work?", "not decided yet"),
     ("did nightly-report get paused?", "not decided yet"),
-    ("was P-1 approved?", "not decided yet"),
+    ("was HKWM approved?", "not decided yet"),
     ("nightly-report 暂停了吗", "还没有决定"),
     ("nightly-report 生效了吗", "还没有决定"),
-    ("P-1 批准了吗", "还没有决定"),
+    ("HKWM 批准了吗", "还没有决定"),
     ("成功了吗", "还没有决定"),
 ]
 
@@ -253,7 +253,7 @@ async def test_of_two_proposals_the_open_one_is_told_apart():
     asked = await play("pause nightly-report")
     decided = RecordMessage(
         fenced(
-            {"tool": "pause_task", "target": "task nightly-report (#3)", "state": "applied", "code": "P-1"}
+            {"tool": "pause_task", "target": "task nightly-report (#3)", "state": "applied", "code": "HKWM"}
         )
     )
     assert "was carried out" in (await play("did it work?", history=[*asked.history, decided])).text

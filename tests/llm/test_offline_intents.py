@@ -52,7 +52,7 @@ def scheduler() -> Scheduler:
 
 
 NIGHTLY = ("query_tasks", {"name": "nightly-report"})
-HEALTH = [
+HEALTH: list[Call] = [
     ("get_system_health", {}),
     ("query_workers", {}),
     ("query_instances", {"status": "failed", "hours": 24, "limit": 20}),
@@ -60,14 +60,17 @@ HEALTH = [
     ("query_tasks", {"limit": 200}),
 ]
 FAILED = HEALTH[2:]
-EXPLAINED = [
+EXPLAINED: list[Call] = [
     NIGHTLY,
     ("query_instances", {"task_id": 3, "hours": 168, "limit": 50}),
     ("analyze_failure", {"instance_id": 28}),
 ]
-DETAIL = [NIGHTLY, ("get_task_detail", {"task_id": 3})]
+DETAIL: list[Call] = [NIGHTLY, ("get_task_detail", {"task_id": 3})]
 TASKS = [("query_tasks", {"limit": 50})]
-LOAD = [("query_workers", {}), ("get_worker_load_history", {"worker_id": "worker-1", "hours": 24})]
+LOAD: list[Call] = [
+    ("query_workers", {}),
+    ("get_worker_load_history", {"worker_id": "worker-1", "hours": 24}),
+]
 PAUSE = [("pause_task", {"task_id": 3, "action": "pause"})]
 RESUME = [("pause_task", {"task_id": 4, "action": "resume"})]
 TRIGGER = [("trigger_task", {"task_id": 3})]

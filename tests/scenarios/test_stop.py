@@ -281,3 +281,35 @@ async def test_the_second_delivery_of_a_message_is_taken_when_storing_the_first_
         _, answer = await world.settled(ts, 1)
     assert failed.is_set()
     assert visible(answer) == "Answered."
+
+
+async def test_a_suggested_question_is_asked_once_and_again_only_if_it_was_not_stored(world: World):
+    """The button's claim and its turn are stored together too."""
+    begun = 0
+
+    async def fail_second(name: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        nonlocal begun
+        if name == "turns.begin":
+            begun += 1
+            if begun == 3:  # a mention is told of twice, so this is the first press
+                raise UnforeseenError
+        return await call()
+
+    model = ScriptedModel([says("Hello.\n\n```followups\nAnd then?\n```"), says("Then this.")])
+    async with world.bot(model, wrap_store=tapped(fail_second)):
+        ts = await world.says("oscar", f"{world.mention} hello")
+        _, answer = await world.settled(ts, 1)
+
+        async def twice() -> bool | None:
+            return True if begun == 2 else None
+
+        await until(twice, "both deliveries of the mention")
+        await world.click("ana", answer, "followup")
+        await world.whispers("ana")  # she is told that her click failed
+        await world.click("ana", answer, "followup")
+        messages = await world.settled(ts, 3)
+        await world.click("vera", answer, "followup")
+        (whisper,) = await world.whispers("vera")
+    assert "asked already" in everything(whisper)
+    assert visible(messages[-1]) == "Then this."
+    assert len(messages) == 4

@@ -145,6 +145,19 @@ async def test_ticket_opens_one_socket_and_needs_the_app_token(
         assert (await response.json())["error"] == "not_allowed_token_type"
 
 
+async def test_each_event_goes_to_one_of_several_sockets(
+    workspace: Workspace, drive: Driver, session: aiohttp.ClientSession, incidents: str
+) -> None:
+    async with await raw_socket(workspace, session) as one, await raw_socket(workspace, session) as two:
+        assert [(await socket.receive_json())["num_connections"] for socket in (one, two)] == [1, 2]
+        sent = [await drive.says("ana", incidents, str(number)) for number in range(4)]
+        got = [
+            (await asyncio.wait_for(socket.receive_json(), 5))["payload"]["event"]["ts"]
+            for socket in (one, one, two, two)
+        ]
+        assert sorted(got) == sent
+
+
 async def test_junk_on_the_socket_changes_nothing(
     workspace: Workspace, drive: Driver, session: aiohttp.ClientSession, incidents: str
 ) -> None:

@@ -11,7 +11,8 @@ from pydantic import BaseModel, Field
 from chatops_bot.domain.form import OWN, AskedAs, Candidates, Choice, Form, FormField
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
-from chatops_bot.tools.form_answers import REQUIRED, answers, judged, with_values
+from chatops_bot.tools.argument_problems import REQUIRED
+from chatops_bot.tools.form_answers import answers, judged, with_values
 from chatops_bot.tools.form_fields import MOST_CHOICES, fields_of
 from chatops_bot.toolsets.scheduler.arguments import CreateTaskArguments, PauseTaskArguments
 from tests.small_tools import SESSION, SearchArgs

@@ -28,11 +28,19 @@ BOT_SECONDS = 4.0
 async def check_roles(config: Config) -> Sequence[Finding]:
     """Decision: without anybody who approves, nothing can ever be changed, and nobody would learn why."""
     able = [person for person, role in config.people.items() if RIGHTS[role].approves]
-    if not able:
+    if not config.has_approver:
         return [
             failed(
                 "roles",
                 "Nobody may approve: roles.people names no approver and no admin, so no change can ever run. "
+                "Give somebody the role approver or admin under roles.people.",
+            )
+        ]
+    if not able:
+        return [
+            warning(
+                "roles",
+                f"Nobody may approve in the chat, only people of this machine, as {config.local.role} (local.role). "
                 "Give somebody the role approver or admin under roles.people.",
             )
         ]

@@ -1,5 +1,6 @@
 """Checks of what the bot speaks to: the scheduler, the model, Slack. Each through the client that the bot itself uses."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
@@ -16,10 +17,11 @@ from chatops_bot.app.doctor.findings import Check, Finding, failed, ok, warning
 from chatops_bot.domain.errors import ConfigInvalid, ModelError, PlatformError, ToolFailed
 from chatops_bot.domain.model import (
     ContextMessage,
-    Finished,
-    ModelNotice,
     ModelRequest,
+    ReasoningDelta,
     SystemMessage,
+    TextDelta,
+    ToolCallDelta,
     ToolDefinition,
     UserMessage,
 )
@@ -32,6 +34,8 @@ from chatops_bot.toolsets.scheduler.login import Account
 
 SKEW_SECONDS = 30.0
 """Clocks that differ by more make "in the last hour" wrong enough to mislead; the header itself is whole seconds."""
+MOST_PEOPLE = 40
+"""Slack allows about a hundred of these calls a minute."""
 _SCHEDULER_SECONDS = 8.0
 _MODEL_SECONDS = 30.0
 _ENOUGH = ("viewer", "operator", "admin")
@@ -143,10 +147,8 @@ async def _check_model(endpoint: ModelEndpoint | None, session: aiohttp.ClientSe
         )  # fmt: skip
         async with aclosing(client.stream(_ASKED)) as deltas:
             async for delta in deltas:
-                if isinstance(delta, ModelNotice):
+                if not isinstance(delta, TextDelta | ReasoningDelta | ToolCallDelta):
                     continue
-                if isinstance(delta, Finished):
-                    break
                 return [
                     ok(
                         "model",
@@ -172,6 +174,7 @@ def slack_checks(
         checks.append(Check("slack bot", _check_bot_token(bot)))
     if app_token:
         checks.append(Check("slack app", _check_app_token(SlackApi(session, app_token, url, timeout=10.0))))
+        checks.append(Check("slack people", _check_people(bot, list(config.people))))
     if bot_token and config.alerts.channel:
         checks.append(Check("slack channel", _check_channel(bot, config.alerts.channel)))
     return checks
@@ -212,6 +215,30 @@ async def _check_app_token(api: SlackApi) -> Sequence[Finding]:
             )
         ]
     return [ok("slack app", "The app token opens a socket.")]
+
+
+async def _check_people(api: SlackApi, people: Sequence[str]) -> Sequence[Finding]:
+    """A mistyped id gives a stranger's role to nobody; Slack is asked for `MOST_PEOPLE` of them."""
+    asked = people[:MOST_PEOPLE]
+    known = await asyncio.gather(*(_is_known(api, person) for person in asked))
+    unknown = [person for person, is_known in zip(asked, known, strict=True) if is_known is False]
+    if unknown:
+        says = f"Slack does not know {', '.join(unknown)}; correct the ids under roles.people."
+        return [warning("slack people", says)]
+    if None in known:
+        return [
+            warning("slack people", "Slack did not say who the people of roles.people are; see slack bot.")
+        ]
+    return [ok("slack people", f"Slack knows all {len(asked)} people of roles.people that were looked at.")]
+
+
+async def _is_known(api: SlackApi, person: str) -> bool | None:
+    """None when Slack does not say."""
+    try:
+        await api.read("users.info", user=person)
+    except PlatformError as error:
+        return False if error.code in ("user_not_found", "user_not_visible") else None
+    return True
 
 
 async def _check_channel(api: SlackApi, channel: str) -> Sequence[Finding]:

@@ -27,11 +27,16 @@ _QUOTED = re.compile(
 _CITED_LINE = re.compile(r"(?m)^[ \t]*(?:>|&gt;).*$")
 """Somebody else's words, as people cite them in chats."""
 _URL = re.compile(r"https?://[^\s<>\"'`，。；、）]+", re.IGNORECASE)
+_SHORTCODE = re.compile(r"(?<![\w:]):[A-Za-z][A-Za-z0-9_+-]*:(?!\w)")
+"""`:pray:`, the way Slack writes an emoji."""
+_PICTURES = frozenset({"So", "Sk", "Mn"})
+"""Unicode categories of emoji, their skin tones and their variants."""
+_SPACES = re.compile(r"[^\S\n]+")
 _MENTION = re.compile(r"<[@#!][^>\n]*>")
 _TOKEN = re.compile(r"(?<![A-Za-z0-9._-])[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+(?![A-Za-z0-9])")
 _ORDINARY_TOKEN = re.compile(
     r"(?:re-?run|un-?pause|re-?enable|kick-off|time-out|on-call|follow-up|up-to-date|long-running|e-mail|set-up|so-called|"
-    r"real-time|day-to-day|ad-hoc|well-known|in-progress|e\.g|i\.e|a\.m|p\.m|\d+-(?:hour|hr|day|min|minute|week)s?)",
+    r"(?:sun|mon|tue|wed|thu|fri|sat)-(?:sun|mon|tue|wed|thu|fri|sat)|real-time|day-to-day|ad-hoc|well-known|in-progress|e\.g|i\.e|a\.m|p\.m|\d+-(?:hour|hr|day|min|minute|week)s?)",
     re.IGNORECASE,
 )
 _JOINED = re.compile(r"\b(re|un)-(?=run|pause|enable)|\b(time)-(?=out)|\b(kick|set)-(?=off|up)")
@@ -88,14 +93,15 @@ def mask(text: str) -> Masked:
     bare = "".join(" " if unicodedata.category(c) in ("Co", "Cs", "Cf") else c for c in bare)
     bare = _MENTION.sub(" ", _QUOTED.sub(quoted, bare))
     bare = _URL.sub(lambda match: put("url", match.group().rstrip(".,;:!?)")), bare)
-    bare = unicodedata.normalize("NFKC", bare).replace("’", "'")
+    bare = unicodedata.normalize("NFKC", _SHORTCODE.sub(" ", bare)).replace("’", "'")
     bare = _TOKEN.sub(token, bare).lower()
+    bare = _SPACES.sub(" ", "".join(" " if unicodedata.category(c) in _PICTURES else c for c in bare))
     bare = _JOINED.sub(lambda m: (m[1] or m[2] or "") + (f"{m[3]} " if m[3] else ""), bare)
     return Masked(mended(bare), tuple(spans))
 
 
 _RUN_ID = re.compile(
-    r"(?:\b(?:run|instance|execution)s?\s*(?:id\s*)?[:#]?\s*|(?:实例|运行记录|执行记录|运行|执行)\s*(?:id\s*)?[:#]?\s*|第\s*)(\d{1,18})(?!\s*(?:个|次(?!运行|执行)|条|小时|分钟|天|h\b|m\b|:|hours?|min))"
+    r"(?:\b(?:run|instance|execution)s?\s*(?:id\s*)?[:#]?\s*#?|(?:实例|运行记录|执行记录|运行|执行)\s*(?:id\s*)?[:#]?\s*#?|第\s*)(\d{1,18})(?!\s*(?:个|次(?!运行|执行)|条|小时|分钟|天|h\b|m\b|:|hours?|min))"
 )
 _TASK_ID = re.compile(
     r"(?:\b(?:task|job)s?\s*(?:id\s*)?[:#]?\s*|任务\s*(?:id\s*)?[:#]?\s*|#\s*)(\d{1,18})(?!\d|\s*(?:个|次|条|小时|分钟|天))|(\d{1,18})\s*号任务"
@@ -124,7 +130,19 @@ def _taken(pattern: re.Pattern[str], text: str) -> tuple[tuple[int, ...], str]:
     return tuple(dict.fromkeys(number for number in found if number > 0)), pattern.sub(" ", text)
 
 
-_CHINESE_DIGITS = {"一": 1, "两": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_CHINESE_DIGITS = {
+    "零": 0,
+    "一": 1,
+    "两": 2,
+    "二": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+}
 _ENGLISH_NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "twelve": 12, "half an": 1, "half a": 1, "couple of": 2, "few": 3,
@@ -135,6 +153,7 @@ NUMBER = r"\d{1,4}|[一二两三四五六七八九十]{1,3}"
 def number_of(words: str) -> int | None:
     """`12`, `十二`, `二十` or `three` as a number; None for anything else."""
     words = words.strip()
+    words = words.removeprefix("零") or words
     if words.isascii() and words.isdigit():
         return int(words)
     if words in _ENGLISH_NUMBERS:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from chatops_bot.llm.offline import report, run_findings
+from chatops_bot.llm.offline.arguments import mask
 from chatops_bot.llm.offline.content import rows_of
 from chatops_bot.llm.offline.conversation import Conversation
 from chatops_bot.llm.offline.creation import NewTask, said_with_form
@@ -25,6 +26,7 @@ from chatops_bot.llm.offline.lookup import (
 )
 from chatops_bot.llm.offline.questions import failures
 from chatops_bot.llm.offline.run_findings import HAS_FAILED
+from chatops_bot.llm.offline.schedules import wrong_cron_in
 from chatops_bot.llm.offline.understanding import Intent
 
 
@@ -70,10 +72,18 @@ def retry(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
     )
 
 
-def create(desk: Desk, _: Conversation, intent: Intent) -> Answer:
-    """Propose the task; what the message leaves open is asked for in a form."""
+def create(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
+    """Propose the task; what the message leaves open, or says wrong, is asked for in a form."""
     task = intent.new_task or NewTask()
-    return desk.propose(said_with_form(task, desk.language), "create_task", **task.arguments)
+    message = mask(conversation.text)
+    texts = (message.text, *(span.text for span in message.spans if span.kind == "quote"))
+    wrong = next(filter(None, map(wrong_cron_in, texts)), None)
+    if wrong is None:
+        return desk.propose(said_with_form(task, desk.language), "create_task", **task.arguments)
+    known = {name: value for name, value in task.arguments.items() if name != "cron_expr"}
+    if known.get("payload") == wrong[0]:
+        del known["payload"]  # the only quotation of the message, which is the wrong expression
+    return desk.propose(report.wrong_cron(*wrong, desk.language), "create_task", **known)
 
 
 def _together(answers: Sequence[Answer]) -> Answer:

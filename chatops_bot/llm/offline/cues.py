@@ -57,7 +57,8 @@ PROHIBITION = re.compile(
     r"|不要|(?<![特分级区类识个])别(?!的|人)|勿|不必|不用|无需|不准|不许|禁止|(?<!能)不能(?!.*吗)|不可(?!以)|不该|不应|不想|没必要|没有必要|暂不|先不|不再|不会|不(?=\s*(?:暂停|删|恢复|重试|触发))"
 )
 RETRACTION = re.compile(
-    r"\s*(?:no|nope|don'?t|do not|never ?mind|cancel(?: that| it)?|forget it|wait|不|不要|不要了|别|算了|取消|不用了|先别)\s*"
+    r"(?:\s*+(?:nope|not|no|don'?t|do not|never ?mind|cancel(?: that| it)?|forget (?:it|that)|wait|scratch that|不要了|不要|不用了|不|别|算了|"
+    r"取消|先别|等等|等一下)(?:吧|了)?+\s*+)++"
 )
 CONTRAST = re.compile(r"\b(?:but|instead|rather)\b|但是|但|不过|而是|改为|改成")
 POLITE_CONDITION = re.compile(
@@ -117,6 +118,8 @@ QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.VERIFY, re.compile(
         r"\bdid (?:it|that|this|the (?:change|pause|resume|retry|trigger|delete|deletion))\b.*\b(?:work|go through|succeed|happen|take effect|apply)\b"
         r"|\b(?:is|was|has|did|are) (?:it|that|this|the (?:change|proposal))\b.*\b(?:done|applied|approved|rejected|executed|been applied|get approved|in effect|finished|expire[d]?)\b"
+        r"|\b(?:did|was|were|has|is)\s+\S+\s+(?:get |got |been |really )?(?:done|applied|approved|rejected|executed|paused|resumed|deleted|"
+        r"removed|triggered|retried|created|carried out|go through|take effect)\b"
         r"|\b(?:who approved|who rejected|any luck|did it|worked\?|outcome of (?:it|that|the))"
         r"|(?:成功|生效|执行|完成|搞定|通过|批准|处理|恢复|暂停|删除|触发|重试|创建|停|改|好)(?:成功|好|完)?了(?:吗|没有|没|么)|有没有(?:成功|生效|通过|批准|执行)|(?:是否|是不是)(?:已经?)?(?:成功|生效|通过|批准|执行)"
         r"|谁(?:批准|同意|拒绝)|结果(?:如何|怎么样|怎样|呢)|^\s*生效没")),

@@ -101,7 +101,7 @@ ADVICE: tuple[tuple[str, Phrase], ...] = (
         Phrase("这个后端没有此项数据。", "This back end does not have that data."),
     ),
     (
-        r"connect|unreachable|unavailable|timed? ?out|refused|gateway|\b50[234]\b|down|无法连接|超时",
+        r"connect|unreachable|unavailable|not available|does not answer|did not re|timed? ?out|refused|gateway|\b50[234]\b|down|无法连接|超时|没有应答|没有回复|没有返回|不可用",
         Phrase(
             "请确认调度器在运行且可访问，然后再问一次。",
             "Check that the scheduler is up and reachable, then ask again.",
@@ -172,10 +172,14 @@ NO_DECISION = Phrase(
     "No change has been decided in this conversation, so there is no outcome to report.",
 )
 UNDECIDED = Phrase(
-    "变更 {change} 还没有决定，什么都没有改变；请在卡片 {code} 上批准或拒绝。",
+    "变更 {change}还没有决定，什么都没有改变；请在卡片 {code} 上批准或拒绝。",
     "The change {change} is not decided yet, so nothing has changed. Approve or reject it on its card {code}.",
 )
 NO_REASON_KEPT = Phrase(
     "这个会话里没有关于它的决定；调度器不记录暂停、恢复或删除的原因和操作人。",
     "This conversation holds no decision about it, and the scheduler keeps no reason or person for a pause, resume or delete.",
+)
+WRONG_CRON = Phrase(
+    "{cron} 不是调度器接受的 cron 表达式：{problem}。请在表单里选择或填写调度，例如 `0 2 * * *`。",
+    "The scheduler does not take {cron} as a cron expression: {problem}. Choose or write a schedule in the form, e.g. `0 2 * * *`.",
 )

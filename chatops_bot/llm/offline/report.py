@@ -125,6 +125,11 @@ def exact_for_delete(task: Mapping[str, Any], language: Language) -> str:
     return phrases.EXACT_FOR_DELETE.filled(near=task_label(task)).said_in(language)
 
 
+def wrong_cron(expression: str, problem: Phrase, language: Language) -> str:
+    said = phrases.WRONG_CRON.said_in(language)
+    return said.format(cron=code(expression), problem=problem.said_in(language))
+
+
 def change_label(tool: str, target: str, language: Language) -> str:
     """A change by its tool and its target, the target's fixed words in the asker's language."""
     whole = re.fullmatch(
@@ -156,7 +161,7 @@ def decision(record: Record, reader: Reader) -> str:
     times = reader.times(record.at)
     what = change_label(record.tool, record.target, language)
     said = state.said_in(language) if state else code(record.state)
-    head = Phrase(f"变更 {what} {said}。", f"The change {what} {said}.").said_in(language)
+    head = Phrase(f"变更 {what}{said}。", f"The change {what} {said}.").said_in(language)
     is_foreign = language_of(record.outcome) != language
     outcome = (
         Phrase("结果（原文）：", "Outcome (as recorded): ") if is_foreign else Phrase("结果：", "Outcome: ")

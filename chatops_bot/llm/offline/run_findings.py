@@ -129,7 +129,7 @@ def failures(
     about = reader.say(f"任务 {subject}：", f"Task {subject}: ") if subject else ""
     label = window.label(reader)
     if not rows and not errors:
-        none = reader.say(f"{label}内没有失败或超时的运行。", f"No failed or timed-out runs in {label}.")
+        none = reader.say(f"{label}没有失败或超时的运行。", f"No failed or timed-out runs in {label}.")
         gaps = [note for result in whole if (note := _gap(result, 0, window, reader))]
         return lines(about + none, *dict.fromkeys(gaps))
     times = reader.times(*(row.get("trigger_time") for row in rows))
@@ -146,7 +146,7 @@ def failures(
     return lines(
         about
         + reader.say(
-            f"{label}内：失败 {counted(failed)} 次，超时 {counted(timed_out)} 次{of_tasks}（最新的在前）。",
+            f"{label}：失败 {counted(failed)} 次，超时 {counted(timed_out)} 次{of_tasks}（最新的在前）。",
             f"In {label}: {counted(failed)} failed, {counted(timed_out)} timed out{of_tasks} (newest first).",
         ),
         *(run_line(row, names, times, reader) for row in rows),
@@ -179,11 +179,11 @@ def runs(content: Content, names: Mapping[int, str], window: Window, status: str
     label, word = window.label(reader), status_word(status, reader.language) if status else ""
     what = reader.say(f"{word and word + '的'}运行", f"{word and word + ' '}runs")
     if not rows:
-        return reader.say(f"{label}内没有{what}。", f"No {what} in {label}.")
+        return reader.say(f"{label}没有{what}。", f"No {what} in {label}.")
     times = reader.times(*(row.get("trigger_time") for row in rows))
     total = len(rows) if window.is_exact else total_of(content, "instances")
     return lines(
-        reader.say(f"{label}内有 {total} 次{what}：", f"{what.capitalize()} in {label}: {total}."),
+        reader.say(f"{label}有 {total} 次{what}：", f"{what.capitalize()} in {label}: {total}."),
         *(run_line(row, names, times, reader) for row in rows),
         cut_note(content, "instances", len(rows_of(content, "instances")), reader),
         not_checked(reader, _older(window), LOGS),
@@ -198,7 +198,7 @@ def no_failed_run(task: str, content: Content, window: Window, reader: Reader) -
     times = reader.times(*(row.get("trigger_time") for row in newest))
     label = window.label(reader)
     said = reader.say(
-        f"{label}内，任务 {task} 的 {len(rows)} 次运行中没有失败或超时。",
+        f"{label}，任务 {task} 的 {len(rows)} 次运行中没有失败或超时。",
         f"None of the {len(rows)} runs of task {task} in {label} failed or timed out.",
     )
     return lines(
@@ -232,7 +232,7 @@ def explanation(facts: Content, name: str, rows: Sequence[Content], reader: Read
     log = block(str(facts.get("log_tail") or ""), _LOG_LINES, _LOG_CHARS)
     return lines(
         say(f"任务 {owner} 的{run}：{status}。", f"{run[:1].upper()}{run[1:]} of task {owner}: {status}."),
-        *(f"- {label}: {value}" for label, value in details if value != "—"),
+        *(f"- {label}{reader.say('：', ': ')}{value}" for label, value in details if value != "—"),
         _later_line(later, times, reader) if later else "",
         say("日志末尾：", "End of its log:") if log else "",
         log,

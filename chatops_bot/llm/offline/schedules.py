@@ -7,38 +7,58 @@ the answer is None and the asker is asked for an expression.
 import re
 from collections.abc import Callable
 
+from chatops_bot.domain.language import Phrase
+from chatops_bot.llm.offline import cron
 from chatops_bot.llm.offline.arguments import NUMBER, number_of
 
-_FIELD = r"(?:\*|\d{1,2}(?:-\d{1,2})?)(?:/\d{1,2})?(?:,(?:\*|\d{1,2}(?:-\d{1,2})?)(?:/\d{1,2})?)*"
-_CRON = re.compile(rf"(?<![\w*/,-])({_FIELD}(?:[ \t]+{_FIELD}){{4}})(?![\w*/-]|,[\d*])")
-
-_WEEKDAYS = {
-    "monday": 1, "tuesday": 2, "wednesday": 3, "thursday": 4, "friday": 5, "saturday": 6, "sunday": 0,
-    "一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "日": 0, "天": 0,
-}  # fmt: skip
-_ENGLISH_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_PART_ZH = r"(?P<part>凌晨|清晨|早上|早晨|上午|中午|正午|下午|傍晚|晚上|夜里|夜间|深夜|午夜|半夜|零点|早|晚)?"
+_ENGLISH_WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_CHINESE_WEEKDAYS = "日一二三四五六"
+_ENGLISH_DAY = r"\b(?:sun|mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?)(?:days?)?\b"
+_ENGLISH_DAYS = rf"(?P<days>{_ENGLISH_DAY}(?:\s*(?:,|and|&|,\s*and)\s*{_ENGLISH_DAY})*)"
+_CHINESE_DAYS = (
+    r"(?P<days>[一二三四五六日天](?:\s*[,、和及与]?\s*(?:周|星期|礼拜)?[一二三四五六日天](?![点时号月]))*)"
+)
+_N = rf"零?(?:{NUMBER})|零"
+_PART_ZH = r"(?P<part>凌晨|清晨|早上|早晨|上午|中午|正午|下午|傍晚|晚上|夜里|夜间|深夜|午夜|半夜|早|晚)?"
 _CLOCK_ZH = (
-    rf"{_PART_ZH}\s*(?:的)?(?:(?P<hour>{NUMBER})\s*(?::\s*(?P<colon>\d{{2}})|[点时]\s*(?:整|钟)?"
-    rf"(?:(?P<half>半)|(?P<minute>{NUMBER})\s*分?)?))?"
+    rf"{_PART_ZH}\s*(?:的)?(?:(?P<hour>{_N})\s*(?::\s*(?P<colon>\d{{2}})|[点时]\s*(?:整|钟)?"
+    rf"(?:(?P<half>半)|(?P<quarter>[一三])刻|(?P<minute>{_N})\s*分?)?))?"
+)
+_HOUR_EN = (
+    r"(?:(?P<named>midnight|noon)|(?P<hour>\d{1,2})(?::(?P<colon>\d{2}))?\s*(?:o'?clock)?\s*"
+    r"(?P<half_day>am\b|pm\b|a\.m\.?|p\.m\.?)?)"
 )
 _CLOCK_EN = (
-    r"(?:\s*,?\s*(?:in the )?(?P<part2>morning|afternoon|evening|night))?\s*(?:,|at|@)?\s*"
-    r"(?:(?P<named>midnight|noon)|(?P<hour>\d{1,2})(?::(?P<colon>\d{2}))?\s*(?:o'?clock)?\s*(?P<half_day>am|pm|a\.m\.?|p\.m\.?)?)"
-    r"(?:\s*in the (?P<part3>morning|afternoon|evening))?"
+    rf"(?:\s*,?\s*(?:in the )?(?P<part2>morning|afternoon|evening|night))?\s*(?:,|at|@)?\s*{_HOUR_EN}"
+    r"(?:\s*(?:in the|at) (?P<part3>morning|afternoon|evening|night))?"
+)
+_CLOCK_FIRST_EN = rf"(?:\bat\s+|@\s*)?(?<![\d:]){_HOUR_EN}(?:\s*in the (?P<part3>morning|afternoon|evening))?\s*,?\s+(?:on\s+)?"
+_MONDAY_TO_FRIDAY_EN = (
+    r"(?:every weekday|(?:on )?weekdays|(?:every )?mon(?:day)?(?: to | ?- ?| through )fri(?:day)?)"
+)
+_WEEKEND_EN = r"(?:every weekend|(?:on )?weekends)"
+_EVERY_DAY_EN = (
+    r"(?:(?:every|each)\s+(?:single )?(?P<part>day|night|morning|evening|afternoon)|daily|nightly)"
 )
 
 
 def cron_in(text: str) -> str | None:
-    """The cron expression that `text` (masked or plain, lower case) states outright or in words; None if it states none."""
-    literal = _CRON.search(text)
-    if literal is not None:
-        return " ".join(literal.group(1).split())
+    """The valid cron expression that `text` (masked or plain, lower case) writes out or says in words; None if there is none."""
+    written = cron.written_in(text)
+    if written is not None:
+        return written if cron.problem_of(written) is None else None
     for pattern, build in _PHRASES:
         match = pattern.search(text)
         if match is not None:
             return build(match)
     return None
+
+
+def wrong_cron_in(text: str) -> tuple[str, Phrase] | None:
+    """A cron expression that `text` writes out and the scheduler would refuse, with the reason; None otherwise."""
+    written = cron.written_in(text.lower())
+    problem = cron.problem_of(written) if written is not None else None
+    return (written, problem) if written is not None and problem is not None else None
 
 
 def mentions_time(text: str) -> bool:
@@ -50,14 +70,19 @@ def _clock(match: re.Match[str]) -> tuple[int, int] | None:
     """Hour and minute of a matched clock, None when it has none or an impossible one."""
     groups = match.groupdict()
     part = groups.get("part") or groups.get("part2") or groups.get("part3") or ""
-    if groups.get("named") == "midnight" or (part in ("午夜", "零点", "半夜") and not groups.get("hour")):
+    if groups.get("named") == "midnight" or (part in ("午夜", "半夜") and not groups.get("hour")):
         return 0, 0
     if groups.get("named") == "noon" or (part in ("中午", "正午") and not groups.get("hour")):
         return 12, 0
     hour = number_of(groups.get("hour") or "")
     if hour is None:
         return None
-    minute = 30 if groups.get("half") else number_of(groups.get("colon") or groups.get("minute") or "0")
+    quarters = {"一": 15, "三": 45}.get(groups.get("quarter") or "")
+    minute = (
+        30
+        if groups.get("half")
+        else quarters or number_of(groups.get("colon") or groups.get("minute") or "0")
+    )
     half_day = (groups.get("half_day") or "").replace(".", "")
     if half_day:
         if not 1 <= hour <= 12:
@@ -91,9 +116,15 @@ def _at(days: str) -> Callable[[re.Match[str]], str | None]:
     return build
 
 
-def _on_weekday(match: re.Match[str]) -> str | None:
+def _on_weekdays(match: re.Match[str]) -> str | None:
     clock = _clock(match)
-    return f"{clock[1]} {clock[0]} * * {_WEEKDAYS[match.group('day')]}" if clock else None
+    if clock is None:
+        return None
+    words = match.group("days")
+    chinese = [_CHINESE_WEEKDAYS.index(c.replace("天", "日")) for c in words if c in _CHINESE_WEEKDAYS + "天"]
+    english = [_ENGLISH_WEEKDAYS.index(word[:3]) for word in re.findall(_ENGLISH_DAY, words)]
+    days = sorted(set(chinese + english))
+    return f"{clock[1]} {clock[0]} * * {','.join(map(str, days))}"
 
 
 def _on_day_of_month(match: re.Match[str]) -> str | None:
@@ -124,17 +155,26 @@ _PHRASES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], .
         (r"every\s+(?P<step>\d{1,2})\s*(?:m\b|mins?\b|minutes?\b)", _every(60, "{} * * * *")),
         (r"every\s+(?P<step>\d{1,2})\s*(?:h\b|hrs?\b|hours?\b)", _every(24, "0 {} * * *")),
         (r"每分钟|every minute|each minute", lambda _: "* * * * *"),
-        (r"每半个?小时|every half(?: an)? hour", lambda _: "*/30 * * * *"),
-        (rf"每个?小时(?:的)?(?:第?\s*(?P<minute>{NUMBER})\s*分)?", _hourly),
-        (r"every hour(?:\s+at\s+(?:minute\s+|:)(?P<minute>\d{1,2}))?|\bhourly\b", _hourly),
-        (rf"(?:工作日|每?周一(?:到|至|-|~)(?:周)?五)(?:的)?每?天?\s*{_CLOCK_ZH}", _at("* * 1-5")),
-        (rf"(?:every weekday|weekdays|(?:every )?mon(?:day)?(?: to |-| through )fri(?:day)?){_CLOCK_EN}", _at("* * 1-5")),
-        (rf"每(?:周|星期|礼拜)(?P<day>[一二三四五六日天])(?:的)?\s*{_CLOCK_ZH}", _on_weekday),
-        (rf"(?:every|on|each)\s+(?P<day>{_ENGLISH_DAY})s?{_CLOCK_EN}", _on_weekday),
+        (r"每半个?小时|every half(?: an)? hour|every half-hour", lambda _: "*/30 * * * *"),
+        (r"每刻钟|每一刻钟|every quarter(?: of an)? hour", lambda _: "*/15 * * * *"),
+        (r"every other hour", lambda _: "0 */2 * * *"),
+        (rf"每个?小时(?:的)?(?:第?\s*(?P<minute>{_N})\s*分)?", _hourly),
+        (r"(?:every hour|\bhourly\b)(?:\s+at\s+(?:minute\s+|:)(?P<minute>\d{1,2}))?", _hourly),
+        (rf"(?:工作日|每?(?:周|星期)一(?:到|至|-|~)(?:周|星期)?五)(?:的)?每?天?\s*{_CLOCK_ZH}", _at("* * 1-5")),
+        (rf"(?:每个?)?周末(?:的)?每?天?\s*{_CLOCK_ZH}", _at("* * 0,6")),
+        (rf"{_MONDAY_TO_FRIDAY_EN}{_CLOCK_EN}", _at("* * 1-5")),
+        (rf"{_WEEKEND_EN}{_CLOCK_EN}", _at("* * 0,6")),
+        (rf"每个?(?:周|星期|礼拜)(?:的)?{_CHINESE_DAYS}(?:的)?\s*{_CLOCK_ZH}", _on_weekdays),
+        (rf"(?:every|on|each)\s+{_ENGLISH_DAYS}{_CLOCK_EN}", _on_weekdays),
         (rf"每个?月(?:的)?\s*(?P<day>{NUMBER})\s*[号日](?:的)?\s*{_CLOCK_ZH}", _on_day_of_month),
-        (rf"(?:every month on the|on the|every)\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)(?:\s+of\s+(?:each|every|the)\s+month)?{_CLOCK_EN}",
+        (rf"(?:(?:every month|monthly) on the|on the|every)\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)(?:\s+of\s+(?:each|every|the)\s+month)?{_CLOCK_EN}",
          _on_day_of_month),
         (rf"(?:每天|每日|每(?=晚)|天天)(?:的)?\s*{_CLOCK_ZH}", _at("* * *")),
-        (rf"(?:every\s+(?P<part>day|night|morning|evening|afternoon)|daily|nightly|each day){_CLOCK_EN}", _at("* * *")),
+        (rf"{_EVERY_DAY_EN}{_CLOCK_EN}", _at("* * *")),
+        # The clock first: "at 2am every day".
+        (rf"{_CLOCK_FIRST_EN}{_MONDAY_TO_FRIDAY_EN}", _at("* * 1-5")),
+        (rf"{_CLOCK_FIRST_EN}{_WEEKEND_EN}", _at("* * 0,6")),
+        (rf"{_CLOCK_FIRST_EN}(?:every|on|each)\s+{_ENGLISH_DAYS}", _on_weekdays),
+        (rf"{_CLOCK_FIRST_EN}{_EVERY_DAY_EN}", _at("* * *")),
     )
 )  # fmt: skip

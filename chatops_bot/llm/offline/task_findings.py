@@ -80,7 +80,7 @@ def detail(content: Content, count: int | None, reader: Reader) -> str:
     )
     return lines(
         _state(content, reader),
-        *(f"- {label}: {value}" for label, value in facts if value != "—"),
+        *(f"- {label}{reader.say('：', ': ')}{value}" for label, value in facts if value != "—"),
         *(own_run_line(row, times, reader) for row in recent[:_RUNS_BELOW_A_TASK]),
         times.note(),
     )

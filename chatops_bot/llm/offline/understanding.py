@@ -29,7 +29,10 @@ from chatops_bot.llm.offline.windows import Window, window_in
 
 _MOST_INTENTS = 4
 _LONGEST_TEXT = 8000
-"""Characters that are read; a longer message is a paste, and its first lines say what is wanted."""
+"""Characters in which names and quotations are found; a longer message is a paste, and its first lines say what is wanted."""
+
+_LONGEST_READ = 2000
+"""Characters of it that are read as words, names and quotations counting one each."""
 
 _SENTENCE_END = re.compile(r"[!?;\n。]+|\.(?=\s|$)")
 _ASKING = re.compile(r"\s*(?:why|who|what|when|which|how)\b")
@@ -65,14 +68,17 @@ def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
     """
     message = mask(text[:_LONGEST_TEXT])
     intents: list[Intent] = []
-    for sentence in _SENTENCE_END.split(cues.POLITE_CONDITION.sub(" ", message.text)):
+    for sentence in _SENTENCE_END.split(cues.POLITE_CONDITION.sub(" ", message.text[:_LONGEST_READ])):
         if cues.RETRACTION.fullmatch(sentence) and any(intent.kind in WRITES for intent in intents):
             intents = [_held(intent) for intent in intents]
             continue
         if any(intent.kind is Kind.CREATE for intent in intents):
             continue  # the whole message describes the new task
         _read_sentence(message, sentence, intents, now)
-    return _joined(intents)[:_MOST_INTENTS]
+    joined = _joined(intents)
+    # A greeting is answered only where nothing else is asked.
+    wanted = tuple(intent for intent in joined if intent.kind is not Kind.HELP)
+    return (wanted or joined)[:_MOST_INTENTS]
 
 
 def _held(intent: Intent, why: Hold = Hold.NEGATED) -> Intent:
@@ -223,6 +229,6 @@ def _joined(intents: list[Intent]) -> tuple[Intent, ...]:
             )
             for old in tuple(leads):
                 result.remove(old)
-        if intent not in result and not (intent.kind is Kind.HELP and result):
+        if intent not in result:
             result.append(intent)
     return tuple(result)

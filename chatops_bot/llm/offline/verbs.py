@@ -41,7 +41,7 @@ _OPENERS = (
     r"(?:(?:please|pls|plz|kindly|okay|ok|yes|yeah|hey|hi|hello|bot|now|just|then|so|also|and|first|next|quickly|"
     r"immediately|manually|go ahead and|let'?s|let us|help me to|help me|can you|could you|would you|will you|can we|could we|"
     r"i want you to|i want to|i'?d like you to|i'?d like to|i need you to|i need to|we need to|we have to|you need to|"
-    r"请|帮我|帮忙|麻烦|先|给我)\s*,?\s*)*"
+    r"请|帮我|帮忙|麻烦|先|给我)\s*+,?+\s*+)*+"
 )
 _ANY_OBJECT = r"\s+[^,;:?!]{1,80}?\s+"
 _OBJECT = rf"(?P<object>{_ANY_OBJECT})"
@@ -58,9 +58,7 @@ _ENGLISH_FRAMES: tuple[tuple[Kind, str, str], ...] = (
     (Kind.TRIGGER, r"give", r"an? (?:run|go|kick)"),
     (Kind.TRIGGER, r"kick", r"off"),
 )
-_CLOSERS = (
-    r"(?:\s|now|please|for (?:now|me|us|a while|the moment)|thanks?(?: you)?|thx|ok(?:ay)?|asap|immediately)*"
-)
+_CLOSERS = r"(?:\s|now|please|for (?:now|me|us|a while|the moment)|thanks?(?: you)?|thx|ok(?:ay)?|asap|immediately)*+"
 
 ENGLISH_IMPERATIVES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     *(
@@ -92,14 +90,14 @@ CHINESE_IMPERATIVES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
 
 _LEAD = (
     r"(?:请问?|麻烦(?:你|您)?|帮我|帮忙|给我|你|您|那|就|先|暂时|现在|可以|能不能|能否|能|把|将|让|再|手动|直接|赶紧|快|也|重新|"
-    r"我想|我要|,|\s)*"
+    r"我想|我要|,|\s)*+"
 )
 _KIND_OF_THING = r"(?:任务|作业|job|task)"
 _THING = (
     rf"(?:{_KIND_OF_THING}?\s*(?:{NAME}|#\s*\d+)|{_KIND_OF_THING}\s*\d+|它|(?:这个|那个|该|此){_KIND_OF_THING}?)"
     rf"(?:\s*(?:这个|那个)?{_KIND_OF_THING})?"
 )
-_TRAIL = r"(?:一下|下|一次|一遍|起来|吧|呗|啊|哈|呀|谢谢|谢啦|先|了(?=\s*(?:吧|呗))|,|\s)*"
+_TRAIL = r"(?:一下|下|一次|一遍|起来|吧|呗|啊|哈|呀|谢谢|谢啦|thx|thanks|please|先|了(?=\s*(?:吧|呗))|,|\s)*+"
 _EVERYDAY_VERBS: tuple[tuple[Kind, str], ...] = (
     (Kind.RESUME, r"(?:打开|开启|(?:继续|接着)(?:跑|运行|执行)?了?)"),
     (Kind.PAUSE, r"(?:关掉|关闭|关了|关|停下|停了|停(?!用))"),
@@ -164,8 +162,13 @@ class Wish:
 _IS_POLITE = re.compile(r"\bplease\b|\b(?:can|could|would|will) you\b|\blet'?s\b|请|麻烦|帮我|帮忙")
 
 
+_AROUND = " .~…:()^_*=|\\/;-\"'"
+"""What people put around a wish: smileys, dashes, stray quotes."""
+
+
 def wish_in(clause: str) -> Wish | None:
     """The change that a masked clause asks for, or None."""
+    clause = clause.strip(_AROUND)
     is_polite = _IS_POLITE.search(clause) is not None
     stopped = _RUN_NO_MORE.match(clause)
     if stopped is not None and (stopped.group("again") or stopped.group("stop")):

@@ -43,13 +43,13 @@ class Window:
         """`the last 24 hours`, `since 11-28 14:00 (UTC+08:00)`, as it stands in a sentence."""
         if self.since is None:
             plural = "the last hour" if self.hours == 1 else f"the last {self.hours} hours"
-            return reader.say(f"最近 {self.hours} 小时", plural)
+            return reader.say(f"最近 {self.hours} 小时内", plural)
         zone = zone_name(self.since.tzinfo, self.since)
         first = f"{self.since:%m-%d %H:%M}"
         if self.until is None:
             return reader.say(f"{first}（{zone}）以来", f"the time since {first} ({zone})")
         last = f"{self.until:%m-%d %H:%M}"
-        return reader.say(f"{first} 至 {last}（{zone}）", f"the time from {first} to {last} ({zone})")
+        return reader.say(f"{first} 至 {last}（{zone}）之间", f"the time from {first} to {last} ({zone})")
 
     def before(self, reader: Reader) -> str:
         """What lies before it, for what was not looked at."""

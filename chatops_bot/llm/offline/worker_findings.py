@@ -62,7 +62,7 @@ def health(content: Content, reader: Reader) -> str:
     return lines(
         head,
         *(
-            f"- {label}: {_counts_of(part, reader)}"
+            f"- {label}{reader.say('：', ': ')}{_counts_of(part, reader)}"
             for label, part in (
                 (reader.say("任务", "Tasks"), tasks_part),
                 (reader.say("节点", "Workers"), workers),

@@ -18,11 +18,11 @@ _WRAPPED_SPAN = CODE_SPAN.replace(r"[^`\n]", "[^`]")
 _INLINE = re.compile(
     rf"(?P<code>{_WRAPPED_SPAN})|(?P<escaped>\\[!-/:-@\[-`{{-~])|(?P<entity>&lt;|&gt;)|\*\*(?P<bold>[^\s*](?:[^*]*[^\s*])?)\*\*",
 )
-_OPENERS = re.compile(rf"{CODE_SPAN}|\\.|(?P<mark>`+|\*\*+)")
+_MARKS = re.compile(rf"{_INLINE.pattern}|(?P<open>`|\*\*)")
 _LIST_ITEM = re.compile(r" *(?:[-*+]|\d{1,9}[.)]|>) +")
 _HEADING = re.compile(r" {0,3}#{1,6} +\S")
-_WHOLE_ONLY = re.compile(r"\s*[|#]|[-*+>\d.) \t]*\Z")
-"""Lines that are printed when the next one has begun: of tables and headings, and those that may still become a fence."""
+_WHOLE_ONLY = re.compile(r"\s*[|#]|[-*+>\d.) \t]*\Z|.*(?:`{3}|~{3})")
+"""Lines that are printed when the next one has begun: of tables and headings, and those that are or may become a fence."""
 _DELIMITERS = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
 _CELL_END = re.compile(r"(?<!\\)\|")
 
@@ -41,10 +41,14 @@ def settled(source: str) -> str:
     if open_fence(source) is not None:
         return source.rpartition("\n")[0]  # code grows by whole lines
     lines = source.rstrip().split("\n")
-    while lines and _WHOLE_ONLY.match(lines[-1]):
-        lines.pop()
-    while lines and (closed := _before_open_mark(lines[-1])) != lines[-1]:
-        lines[-1] = closed
+    while lines:
+        closed = _before_open_mark(lines[-1])
+        if _WHOLE_ONLY.match(lines[-1]) or _WHOLE_ONLY.match(closed):
+            lines.pop()
+        elif closed != lines[-1]:
+            lines[-1] = closed
+        else:
+            break
     return "\n".join(lines).rstrip()
 
 
@@ -61,23 +65,18 @@ def _is_fence(line: str) -> bool:
 
 
 def _before_open_mark(line: str) -> str:
-    bold_at = -1
-    for match in _OPENERS.finditer(line):
-        mark = match["mark"]
-        if mark is None:
-            continue
-        if mark.startswith("`"):
-            return _without_last_word(line[: match.start() if bold_at < 0 else bold_at])
-        bold_at = match.start() if bold_at < 0 else -1
-    return line if bold_at < 0 else _without_last_word(line[:bold_at])
+    """`line` up to the first mark that opens something which is not closed yet."""
+    opened = next((match for match in _MARKS.finditer(line) if match["open"]), None)
+    return line if opened is None else _without_last_word(line[: opened.start()])
 
 
 def _rendered(lines: Sequence[str], look: Look) -> Iterator[str]:
     fence, at = None, 0
     while at < len(lines):
         line = lines[at]
-        was_open, fence = fence is not None, after_line(fence, line)
-        if was_open or fence is not None:
+        closes = fence is not None and fence.holds(line)
+        fence = after_line(fence, line)
+        if closes or fence is not None:
             yield look.paint(line.replace(f"<{WORD_JOINER}", "<"), CYAN)
             at += 1
             continue

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.view import Block, Buttons, Lines, Markdown, View
 from chatops_bot.platforms.terminal.frames import Frame, Shown, Whispered
 from chatops_bot.platforms.terminal.letters import DIM, Look, columns, harmless
@@ -21,12 +22,17 @@ from chatops_bot.rendering.graphemes import clip
 _WIPE = "\r\x1b[K"
 _UNDER_WAY = "…"
 """How a line ends whose call still runs."""
-_COUNTED = re.compile(
-    "|".join(
-        re.escape(text).replace(re.escape("{count}"), r"\d+")
-        for text in (notices.MORE_LINES.en, notices.MORE_LINES.zh)
-    )
-)
+
+
+def _said(*phrases: Phrase) -> re.Pattern[str]:
+    """Matches the phrases in both languages, whatever number stands in them."""
+    texts = (re.escape(text) for phrase in phrases for text in (phrase.en, phrase.zh))
+    return re.compile("|".join(re.sub(r"\\\{\w+\\\}", r"\\d+", text) for text in texts))
+
+
+_PASSING = _said(notices.WORKING, notices.WAITING, notices.SILENT)
+"""Lines about the moment, which say nothing afterwards."""
+_COUNTED = _said(notices.MORE_LINES)
 """The line that counts those which a message has no room for; here they all stand above."""
 _CHANGED = "↻"
 
@@ -104,15 +110,16 @@ class Screen:
 
     def _grow(self, printed: _Printed, view: View) -> None:
         lines, source = _lines(view), _source(view)
-        running = [line for line in lines if line.endswith(_UNDER_WAY)]
-        ended = self._new_lines(printed, [line for line in lines if line not in running])
-        is_calling = any(line not in (notices.WORKING.en, notices.WORKING.zh) for line in running)
+        passing = [line for line in lines if _PASSING.fullmatch(line)]
+        calls = [line for line in lines if line.endswith(_UNDER_WAY) and line not in passing]
+        ended = self._new_lines(printed, [line for line in lines if line not in calls])
+        is_calling = bool(calls)
         if is_calling or (ended and printed.text):
             self._print_text(printed, _round(printed, markdown_text(source, self._look)))
         self._print_lines(printed, ended)
         if not is_calling:
             self._print_text(printed, markdown_text(settled(source), self._look))
-        self._show_status(running[-1] if running else "")
+        self._show_status((calls or passing or [""])[-1])
 
     def _complete(self, printed: _Printed, view: View) -> None:
         text = markdown_text(_source(view), self._look)
@@ -132,7 +139,11 @@ class Screen:
         printed.whole = view
 
     def _new_lines(self, printed: _Printed, lines: list[str]) -> list[str]:
-        return [line for line in lines if line not in printed.lines and not _COUNTED.fullmatch(line)]
+        return [
+            line
+            for line in lines
+            if line not in printed.lines and not (_COUNTED.fullmatch(line) or _PASSING.fullmatch(line))
+        ]
 
     def _print_lines(self, printed: _Printed, lines: list[str]) -> None:
         if lines:

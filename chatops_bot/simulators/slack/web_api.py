@@ -65,7 +65,8 @@ class WebApi:
         if fault is not None and fault.fault == "delay":
             await asyncio.sleep(fault.seconds)
         elif fault is not None and fault.fault not in AFTERWARDS:
-            await self._remember(method, caller, args, error=fault.fault)
+            code = fault.error if fault.fault == "error" else fault.fault
+            await self._remember(method, caller, args, error=code)
             return _instead(request, fault)
         answer, retry_after = await self._perform(method, caller, args)
         await self._remember(method, caller, args, error=None if answer["ok"] else answer["error"])

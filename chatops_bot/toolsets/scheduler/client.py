@@ -86,11 +86,11 @@ class SchedulerClient:
         return await self._repeated(send)
 
     async def role_of(self, role: Role) -> str:
-        """The role that the service itself gives the account for `role`, by a fresh login; empty when it says nothing."""
+        """The role that the service itself gives the account for `role`; empty when it says nothing."""
         account = self._accounts.get(_ACCOUNT_OF.get(role, role))
         if account is None:
             raise errors.no_account(self.host, role)
-        return (await self._log_in(account)).role
+        return await self._logins.role(account)
 
     async def get_open(self, url: str, params: Mapping[str, str | int]) -> Reply:
         """Read an address that knows no login, with repeats."""

@@ -25,6 +25,7 @@ class Account:
 class _Held:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     token: str = field(default="", repr=False)
+    role: str = ""
     renew_at: float = 0.0
 
 
@@ -42,6 +43,11 @@ class Logins:
         async with held.lock:
             if held.token in ("", instead_of) or self._monotonic() >= held.renew_at:
                 login = await self._log_in(account)
-                held.token = login.token
+                held.token, held.role = login.token, login.role
                 held.renew_at = self._monotonic() + login.expires_in * _USED_SHARE_OF_LIFE
             return held.token
+
+    async def role(self, account: Account) -> str:
+        """What the service said of the account's role when it logged in."""
+        await self.token(account)
+        return self._held[account].role

@@ -16,6 +16,7 @@ from chatops_bot.platforms.terminal.frames import Ended, Shown, Whispered
 from chatops_bot.platforms.terminal.letters import Look
 from chatops_bot.platforms.terminal.markdown import markdown_text
 from chatops_bot.platforms.terminal.screen import Screen
+from chatops_bot.rendering import notices
 from chatops_bot.rendering.turn_view import TurnView
 from tests.platforms.terminal.conftest import markdown, obeyed
 
@@ -153,6 +154,15 @@ def test_only_a_terminal_sees_what_is_under_way(view: MakeView):
         live.shows(step)
     assert piped.text() == "querying tasks → 8\n\nFine.\n"
     assert live.text() == "Working…\r\x1b[Kquerying ⟨U+001B⟩[2Jtasks…\r\x1b[Kquerying tasks → 8\n\nFine.\n"
+
+
+@pytest.mark.parametrize("phrase", [notices.WAITING.filled(ahead=2), notices.SILENT.filled(seconds=20)])
+def test_what_is_said_of_the_moment_only_is_not_left_behind(view: MakeView, phrase: Phrase):
+    recording = Recording()
+    for said in (phrase.en, phrase.zh):
+        recording.shows(view(Markdown("So far so good and"), Lines((said,)), STOP))
+    recording.shows(view(Markdown("So far so good and done.")))
+    assert recording.text() == "So far so good and done.\n"
 
 
 @given(st.text(max_size=60))

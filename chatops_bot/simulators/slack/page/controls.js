@@ -131,6 +131,7 @@ function picker(part, common, { pending, own, name }) {
     spellcheck: "false",
     placeholder: chosen.length && many ? undefined : label,
     value: shown,
+    readonly: pending,
     "data-key": "field",
   });
   const chips = chosen.map((value) => chip(value, labelOf(options.find((option) => option.value === value))));

@@ -200,10 +200,10 @@ export class Pane {
     const newDay = !before || !sameDay(before.ts, message.ts);
     if (newDay && !inThread)
       dividers.push(row(`day-${dateOf(message.ts).toDateString()}`, [day], () => divider(day, "day")));
-    if (message.ts === store.unreadFrom.get(this.key))
-      dividers.push(row("unread", [], () => divider(t("newLine"), "unread")));
     if (inThread && before?.ts === this.thread)
       dividers.push(row("replies", [count], () => divider(t("replies", count - 1), "replies")));
+    if (message.ts === store.unreadFrom.get(this.key))
+      dividers.push(row("unread", [], () => divider(t("newLine"), "unread")));
     const grouped = dividers.length === 0 && !newDay && follows(message, before);
     const deps = [message, grouped, store.statuses.get(threadKey(channel, message.ts)), this.#controlsOf(message)];
     return [...dividers, row(message.ts, deps, () => renderMessage(message, store, { channel, inThread, grouped }))];

@@ -116,9 +116,11 @@ export class Picker {
   }
 
   #without(control, value) {
+    const field = control.querySelector("[role=combobox]");
+    if (field.ariaDisabled === "true") return;
     const left = this.needs.chosenOf(control).filter((one) => one !== value);
     this.needs.choose(control, left);
-    control.querySelector("[role=combobox]").focus();
+    field.focus();
     if (this.control) this.#draw();
     else this.needs.used(control, left);
   }
@@ -155,6 +157,7 @@ export class Picker {
     if (!control) return;
     const typed = event.target.value;
     if (this.control !== control) this.open(control);
+    if (this.control !== control) return; // it waits for the app
     event.target.value = typed;
     this.groups = filtered(this.needs.partOf(control), typed);
     this.active = 0;

@@ -75,10 +75,10 @@ export class Store {
     this.changed();
   }
 
-  /** The first words of a thread's root, without markup. */
+  /** The first line of a thread's root, without markup and without the names that it calls. */
   threadTitle({ html = "" }) {
     const template = document.createElement("template");
-    template.innerHTML = html;
+    template.innerHTML = html.split(/<(?:br|blockquote|pre)\b/).find(Boolean) ?? "";
     return template.content.textContent.replace(/^(@\S+\s+)+/, "").slice(0, 80);
   }
 
