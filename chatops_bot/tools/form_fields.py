@@ -98,7 +98,7 @@ def _field(
         kind=kind,
         is_required=info.is_required(),
         hint=hint,
-        example=_text(info.examples[0]) if info.examples else "",
+        example=asked.example if asked else _text(info.examples[0]) if info.examples else "",
         choices=choices,
         chosen=chosen if kind == "multi" else chosen[:1],
         text=text,

@@ -125,11 +125,11 @@ class CreateTaskArguments(Arguments):
             min_length=1,
             max_length=128,
             description="Unique name, kebab-case such as nightly-report.",
-            examples=["nightly-report"],
         ),
         AskedAs(
             Phrase("名称", "Name"),
             Phrase("不能与已有任务重名。", "No other task may have it."),
+            example="nightly-report",
         ),
     ]
     type: Annotated[
@@ -150,7 +150,6 @@ class CreateTaskArguments(Arguments):
             min_length=1,
             max_length=64,
             description="Five numeric cron fields such as 0 2 * * *; no names, no @daily, */15 instead of 0/15.",
-            examples=["30 2 * * 1-5"],
         ),
         AskedAs(
             Phrase("调度", "Schedule"),
@@ -158,6 +157,7 @@ class CreateTaskArguments(Arguments):
                 "五段 cron 表达式：分 时 日 月 周。",
                 "Five cron fields: minute hour day month weekday.",
             ),
+            example="30 2 * * 1-5",
         ),
     ]
     payload: Annotated[
