@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Protocol
 
 import aiohttp
@@ -18,6 +19,7 @@ from bench.bare import BareLoop
 from bench.measuring import Figure, table
 from bench.product import OnDelta, open_product
 
+ROOT = Path(__file__).resolve().parent.parent
 AT_ONCE = 8
 PACED = 32
 
@@ -30,7 +32,7 @@ class Contender(Protocol):
 async def model_server() -> AsyncGenerator[str, None]:
     """The base URL of a model server in a process of its own."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bench.model_server", stdout=asyncio.subprocess.PIPE
+        sys.executable, "-m", "bench.model_server", stdout=asyncio.subprocess.PIPE, cwd=ROOT
     )
     try:
         assert process.stdout is not None
