@@ -82,11 +82,13 @@ class WrittenCallGuard:
         if line.startswith(_FENCES):
             self._in_code = not self._in_code
             return False
+        if any(fence.startswith(line) for fence in _FENCES):
+            return None
         if self._in_code:
             return False
         if line.startswith(_MARKS):
             return True
-        if any(opening.startswith(line) for opening in (*_MARKS, *_FENCES, _REACT)):
+        if any(opening.startswith(line) for opening in (*_MARKS, _REACT)):
             return None
         if line.startswith(_REACT):
             name, ended, _ = line[len(_REACT) :].partition("\n")

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatops_bot.agent.written_call import WrittenCallGuard
@@ -60,6 +60,7 @@ def test_other_text_is_shown_whole(plain: str):
     assert shown(*plain) == (plain, False)
 
 
+@example(parts=["```\n{}\n``", "`\n<tool_call>"], places=[8])
 @given(
     st.lists(st.sampled_from([*WRITTEN, *PLAIN, "\n", " ", "```", "x", "Action:", "<"]), max_size=8),
     st.lists(st.integers(0, 500)),
