@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from chatops_bot.app.clock import ManualClock
+from chatops_bot.app.doctor.local import reachable
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.simulators.slack import Workspace
 from chatops_bot.stores.sqlite import SqliteStore
@@ -174,6 +175,20 @@ def test_the_audit_is_read_beside_a_running_bot(demo: DemoProcess):
 
 
 # -- doctor ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("host", "spoken_to"),
+    [
+        ("127.0.0.1", "127.0.0.1"),
+        ("0.0.0.0", "127.0.0.1"),
+        ("::", "[::1]"),
+        ("fe80::1", "[fe80::1]"),
+        ("box", "box"),
+    ],
+)
+def test_the_doctor_speaks_to_a_bot_wherever_it_listens(host: str, spoken_to: str):
+    assert reachable(host) == spoken_to
 
 
 def test_a_folder_that_is_no_demo_is_refused(tmp_path: Path):

@@ -89,6 +89,7 @@ async def test_the_switcher_goes_to_a_channel_a_person_and_an_unread_thread(
     await expect(switcher.get_by_role("option")).to_have_count(1)
     await page.keyboard.press("Enter")
     await expect(page).to_have_url(re.compile("person=ana"))
+    await expect(page.get_by_role("button", name="You are Ana Duarte")).to_be_visible()
     await page.keyboard.press("Control+k")
     await page.keyboard.type("nobody of that name")
     await expect(switcher).to_contain_text("Nothing matches")

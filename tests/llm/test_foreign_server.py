@@ -44,7 +44,7 @@ async def foreign(session: aiohttp.ClientSession, tmp_path: Path) -> AsyncIterat
         "host": "127.0.0.1",
         "port": port,
         "n_ctx": CONTEXT_TOKENS,
-        "n_threads": 2,
+        "n_threads": 1,
         "seed": 1,
     }
     words = [part for name, value in options.items() for part in (f"--{name}", str(value))]

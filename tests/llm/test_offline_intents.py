@@ -99,6 +99,7 @@ POSITIVE = [
         今晚整体怎么样
         大盘情况
         系统现在还行吗
+        今天成功率怎么样
         health overview
         system health
         is everything ok?
@@ -292,6 +293,8 @@ POSITIVE = [
         pause task 3
         pause #3
         can u pause nightly-report
+        could somebody please pause nightly-report?
+        nightly-report fails every night, pause it
         could you please pause nightly-report for now
         put nightly-report on hold
         please put nightly-report on hold
@@ -325,6 +328,8 @@ POSITIVE = [
         打开 etl-sync
         把 etl-sync 重新打开
         etl-sync 可以继续跑了
+        etl-sync 可以恢复了
+        etl-sync 修好了，恢复吧
         取消暂停 etl-sync
         重新启用 etl-sync
         麻烦启用一下 etl-sync
@@ -421,6 +426,7 @@ POSITIVE = [
         retry #28
         retry run #28 pls
         retry the failed run of nightly-report
+        nightly-report broke, please rerun the last failed run
         try nightly-report again
         redo nightly-report
         can you rerun "nightly-report"?

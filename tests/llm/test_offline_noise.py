@@ -269,3 +269,48 @@ def _seconds(text: str) -> float:
     started = time.perf_counter()
     understand(text)
     return time.perf_counter() - started
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "delete the logs of nightly-report",
+        "remove the timeout of nightly-report",
+        "disable retries of nightly-report",
+        "enable debug logs for nightly-report",
+        "turn alerts for nightly-report off",
+        "resume work on nightly-report",
+        "delete nightly-report's history",
+        "delete nightly-report logs",
+        "drop the records from #3",
+        "删除 nightly-report 的日志",
+        "把 nightly-report 的告警关掉",
+        "停止 nightly-report 的告警",
+        "暂停 nightly-report 的通知",
+        "删除任务 3 的记录",
+        "删除 nightly-report 日志",
+    ],
+)
+def test_a_part_of_a_task_is_not_the_task(text: str):
+    assert not WRITES & {intent.kind for intent in understand(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("retry the last failed run of nightly-report", Kind.RETRY),
+        ("pause the schedule of nightly-report", Kind.PAUSE),
+        ("pause nightly-report for now", Kind.PAUSE),
+        ("暂停 nightly-report 的调度", Kind.PAUSE),
+        ("重试 nightly-report 的最近一次失败", Kind.RETRY),
+        ("恢复 nightly-report 的运行", Kind.RESUME),
+    ],
+)
+def test_its_schedule_and_its_newest_run_stand_for_the_task(text: str, kind: Kind):
+    assert [intent.kind for intent in understand(text)] == [kind]
+
+
+@pytest.mark.parametrize("text", ["stop", "Stop!", "please stop", "停", "停止", "停下吧", "stop it", "nightly-report 跑一次要多久",
+    "start by looking at nightly-report", "create a ticket for nightly-report", "add worker-2", "put it back"])  # fmt: skip
+def test_words_that_only_look_like_a_wish(text: str):
+    assert not WRITES & {intent.kind for intent in understand(text)}

@@ -113,7 +113,7 @@ def _store(path: Path) -> Finding:
 
 async def check_bot(config: Config, session: aiohttp.ClientSession) -> Sequence[Finding]:
     """Whether a bot runs on the store, as its lock and its own address tell it."""
-    url = f"http://{config.web.host}:{config.web.port}/readyz"
+    url = f"http://{reachable(config.web.host)}:{config.web.port}/readyz"
     held = await asyncio.to_thread(_is_locked, config.store_path.with_suffix(".lock"))
     if config.web.port == 0:
         return [ok("bot", "A bot runs on the store." if held else "No bot runs on the store; it can start.")]
@@ -140,6 +140,12 @@ async def check_bot(config: Config, session: aiohttp.ClientSession) -> Sequence[
         reasons = " ".join(map(str, red.values())) if isinstance(red, dict) else str(red)
         return [failed("bot", f"A bot runs on the store and is not ready. {reasons}")]
     return [ok("bot", "A bot runs on the store and is ready.")]
+
+
+def reachable(host: str) -> str:
+    """Where a server that listens on `host` is spoken to, as it stands in a URL."""
+    host = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # compared, not bound
+    return f"[{host}]" if ":" in host else host
 
 
 def _is_locked(path: Path) -> bool:

@@ -174,6 +174,7 @@ def slack_checks(
         checks.append(Check("slack bot", _check_bot_token(bot)))
     if app_token:
         checks.append(Check("slack app", _check_app_token(SlackApi(session, app_token, url, timeout=10.0))))
+    if bot_token and config.people:
         checks.append(Check("slack people", _check_people(bot, list(config.people))))
     if bot_token and config.alerts.channel:
         checks.append(Check("slack channel", _check_channel(bot, config.alerts.channel)))

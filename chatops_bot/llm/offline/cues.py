@@ -43,13 +43,14 @@ class Hold(StrEnum):
     BULK = "bulk"
     CHOICE = "choice"
     REPORTED = "reported"
+    PART = "part"
 
 
 NAME = "[\ue000-\uefff]"
 """One masked name, quotation or address."""
 
 CHINESE_QUESTION = re.compile(
-    r"为什么|为何|怎么|怎样|如何|咋|谁|何时|什么|哪|是否|有没有|是不是|要不要|该不该|应该|会不会|多少|几[次个]|吗|呢|么\s*$"
+    r"为什么|为何|怎么|怎样|如何|咋|谁|何时|什么|哪|是否|有没有|是不是|要不要|该不该|应该|会不会|多少|多久|多长|几[次个点]|吗|呢|么\s*$"
 )
 PROHIBITION = re.compile(
     r"\b(?:don'?t|do not|dont|never|not|no need to|avoid|rather not|shouldn'?t|mustn'?t|won'?t|can'?t|cannot|"
@@ -73,13 +74,14 @@ HOLDS: tuple[tuple[Hold, re.Pattern[str]], ...] = (
         r"\b(?:tomorrow|tonight|later|next (?:week|month|monday|day)|in \d+ ?(?:m|min|minutes?|h|hours?|days?)|"
         r"for \d+ ?(?:m|min|minutes?|h|hours?|days?)|at \d)"
         r"|明天|后天|今晚|稍后|晚点|下周|下个月|(?:小时|分钟|天)(?:之|以)?后|点(?:钟)?再")),
-    (Hold.BULK, re.compile(r"\b(?:all|every|everything|each|both|any)\b|所有|全部|每个|每一个|一切|全都|任何")),
+    (Hold.BULK, re.compile(r"\b(?:all|every(?!\s+(?:night|day|hour|time|morning|evening|week|month|minute|\d))|everything|each|both|any)\b|所有|全部|每个|每一个|一切|全都|任何")),
     (Hold.CHOICE, re.compile(r"\bor\b|或者?|还是")),
 )  # fmt: skip
 
 REFERENCE = re.compile(
     r"\b(?:it|its|that|this|the (?:same )?(?:task|job))\b|它|这个|那个|该任务|此任务|这任务|刚才|上面"
 )
+SUCCESS_RATE = re.compile(r"成功率|success rate")
 SOME_OTHER = re.compile(
     r"\b(?:last|latest|newest|recent|recently|all|any|everything|things?|runs|tasks|jobs|which|system|scheduler)\b"
     r"|最近|最后|上次|最新|所有|全部|哪|系统|整体|调度"

@@ -51,6 +51,10 @@ HOLDS: dict[Hold, Phrase] = {
         "没有提议任何变更：这句话给出了多个选择；请只写一个。",
         "No change proposed: the sentence leaves a choice. Name one change.",
     ),
+    Hold.PART: Phrase(
+        "没有提议任何变更：规则只能变更整个任务，不能只变更它的日志、告警或设置。",
+        "No change proposed: rules change whole tasks, not their logs, alerts or settings.",
+    ),
     Hold.REPORTED: Phrase(
         "没有提议任何变更：这像是在转述别人的话；如果是您要做，请直接说。",
         "No change proposed: that reads like somebody else's words. Say it yourself if you want it.",

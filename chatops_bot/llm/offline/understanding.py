@@ -118,6 +118,7 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
                 else Intent(Kind.CREATE, new_task=new_task_in(message))
             )
             return
+        held = held or (Hold.PART if wish.is_partial else None)
         intent = Intent(wish.kind, _target(message, clause, wish.kind, wish.words))
         intents.append(_held(intent, held) if held else intent)
     if any(intent.hold is Hold.CONDITIONAL for intent in intents[first:]):
@@ -144,7 +145,9 @@ def _read_question(message: Masked, clause: str, intents: list[Intent], now: dat
     if kind is Kind.EXPLAIN and cues.CHANGED.search(clause) and not cues.FAILURE.search(clause):
         kind = Kind.WHY_CHANGED
     target = _target(message, clause, kind, clause)
-    if kind is Kind.DETAIL and target.is_empty:
+    if kind is Kind.DETAIL and target.is_empty and cues.SUCCESS_RATE.search(clause):
+        kind = Kind.HEALTH
+    elif kind is Kind.DETAIL and target.is_empty:
         kind = Kind.LIST if re.search(r"task|job|任务", clause) else Kind.DETAIL
     if kind in (Kind.HEALTH, Kind.LIST, Kind.RUNS) and (target.names or target.task_ids):
         kind = Kind.DETAIL
@@ -153,7 +156,9 @@ def _read_question(message: Masked, clause: str, intents: list[Intent], now: dat
     status = next((word for word, pattern in cues.STATUS_FILTERS if pattern.search(clause)), "")
     scope = Scope(count_in(clause), status if kind is Kind.LIST else "")
     window = window_in(clause, now)
-    is_about_the_thread = kind in (Kind.EXPLAIN, Kind.WHY_CHANGED) and target.is_empty and window is None
+    is_about_the_thread = (
+        kind in (Kind.EXPLAIN, Kind.WHY_CHANGED, Kind.DETAIL) and target.is_empty and window is None
+    )
     if is_about_the_thread and not cues.SOME_OTHER.search(clause):
         target = Target(is_reference=True)
     intents.append(Intent(kind, target, scope, window))
@@ -214,7 +219,9 @@ def _joined(intents: list[Intent]) -> tuple[Intent, ...]:
     result: list[Intent] = []
     known = NOTHING
     for intent in intents:
-        is_about_same = intent.target.is_reference or (intent.target.is_empty and intent.kind is Kind.EXPLAIN)
+        is_about_same = intent.target.is_reference or (
+            intent.target.is_empty and intent.kind in (Kind.EXPLAIN, Kind.RETRY)
+        )
         if is_about_same and not known.is_empty:
             intent = replace(intent, target=known)
         elif not intent.target.is_empty and not intent.target.is_reference:

@@ -31,16 +31,16 @@ ENGLISH_VERBS: tuple[tuple[Kind, str], ...] = (
     (Kind.RESUME, r"(?:resume|unpause|enable|reenable|reactivate|activate|unsuspend|(?:turn|switch)(?: back)? on|continue)\b"),
     (Kind.RETRY, r"(?:retry|rerun|redo)\b"),
     (Kind.PAUSE, r"(?:pause|suspend|disable|hold|halt|freeze|(?:turn|switch|shut) off|"
-     r"stop(?: (?:running|scheduling|executing))?(?!\s+(?:it|that|this)\b))\b"),
-    (Kind.TRIGGER, r"(?:trigger|kick off|fire off|fire|execute|launch|start|"
+     r"stop(?: (?:running|scheduling|executing))?(?!\s+(?:it|that|this)\b|[^a-z\ue000-\uefff]*$))\b"),
+    (Kind.TRIGGER, r"(?:trigger|kick off|fire off|fire|execute|launch|start(?!\s+(?:by|with|from|to)\b)|"
      r"run(?!\s+(?:#?\d|an?\b|me\b|us\b|through\b|diagnos)))\b"),
     (Kind.DELETE, r"(?:delete|remove|drop|erase|get rid of)\b"),
 )  # fmt: skip
 
 _OPENERS = (
     r"(?:(?:please|pls|plz|kindly|okay|ok|yes|yeah|hey|hi|hello|bot|now|just|then|so|also|and|first|next|quickly|"
-    r"immediately|manually|go ahead and|let'?s|let us|help me to|help me|can you|could you|would you|will you|can we|could we|"
-    r"i want you to|i want to|i'?d like you to|i'?d like to|i need you to|i need to|we need to|we have to|you need to|"
+    r"immediately|manually|go ahead and|let'?s|let us|help me to|help me|can you|could you|would you|will you|can we|could we|(?:can|could|would) (?:someone|somebody|anyone|anybody)|"
+    r"i want you to|i want to|i'?d like you to|i'?d like to|i need you to|(?:i'?m )?going to need you to|i need to|we need to|we have to|you need to|"
     r"请|帮我|帮忙|麻烦|先|给我)\s*+,?+\s*+)*+"
 )
 _ANY_OBJECT = r"\s+[^,;:?!]{1,80}?\s+"
@@ -49,7 +49,7 @@ _OBJECT = rf"(?P<object>{_ANY_OBJECT})"
 # Phrases with the object inside: "put X on hold". They come first, since "run X again" begins like "run X".
 _ENGLISH_FRAMES: tuple[tuple[Kind, str, str], ...] = (
     (Kind.RESUME, r"take", r"(?:off (?:of )?hold|out of (?:pause|hold))"),
-    (Kind.RESUME, r"(?:turn|switch|bring|put|get)", r"(?:back(?: on| up| online)?|on)(?! (?:hold|pause))"),
+    (Kind.RESUME, r"(?:turn|switch|bring)", r"(?:back(?: on| up| online)?|on)(?! (?:hold|pause))"),
     (Kind.RESUME, r"let", r"(?:run|continue|resume|go on)(?: again)?"),
     (Kind.PAUSE, r"(?:put|place)", r"on (?:hold|pause)"),
     (Kind.PAUSE, r"(?:turn|switch|shut)", r"(?:off|down)"),
@@ -89,7 +89,7 @@ CHINESE_IMPERATIVES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
 )
 
 _LEAD = (
-    r"(?:请问?|麻烦(?:你|您)?|帮我|帮忙|给我|你|您|那|就|先|暂时|现在|可以|能不能|能否|能|把|将|让|再|手动|直接|赶紧|快|也|重新|"
+    r"(?:请问?|麻烦(?:你|您)?|帮我|帮忙|给我|你|您|那|就|先|暂时|现在|可以|能不能|能否|能|把|将|让|再|手动|直接|赶紧|快|也|重新|给|"
     r"我想|我要|,|\s)*+"
 )
 _KIND_OF_THING = r"(?:任务|作业|job|task)"
@@ -132,7 +132,7 @@ _DESCRIBED_AFTER = re.compile(
     r"\s*(?:的|中|状态|过|次数|策略|机制|时间|时|记录|历史|原因|器|条件|后|前|之后|之前|失败(?!的)|成功|日志|按钮|功能|权限|操作)"
 )
 _DONE_AFTER = re.compile(r"\s*了(?!吧)")
-_HANDED_OVER = re.compile(r"把|将|给我")
+_HANDED_OVER = re.compile(r"把|将|给我|可以\s*$")
 _POLITE = re.compile(r"^\s*(?:请问)?(?:你)?(?:能不能|能否|可否|可不可以|可以|能)(?P<rest>.*?)(?:吗|么)?\s*$")
 _SOMEBODY = r"(?!我|咱|你|您|请|麻烦|帮|现在|今天|就|还|也|那|先|只)[\u4e00-\u9fffa-z]{1,6}?"
 _TOLD = re.compile(
@@ -152,11 +152,15 @@ REPORTING = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A change that a clause asks for. `words`: the clause without its verb."""
+    """A change that a clause asks for. `words`: the clause without its verb.
+
+    `is_partial`: the wish is about something of a task ("delete the logs of X"), which is no change of the task.
+    """
 
     kind: Kind
     words: str
     is_polite: bool = False
+    is_partial: bool = False
 
 
 _IS_POLITE = re.compile(r"\bplease\b|\b(?:can|could|would|will) you\b|\blet'?s\b|请|麻烦|帮我|帮忙")
@@ -164,6 +168,65 @@ _IS_POLITE = re.compile(r"\bplease\b|\b(?:can|could|would|will) you\b|\blet'?s\b
 
 _AROUND = " .~…:()^_*=|\\/;-\"'"
 """What people put around a wish: smileys, dashes, stray quotes."""
+
+
+_OF_A_TASK = re.compile(
+    rf"(?P<what>[^{NAME[1:-1]}]*?)\b(?:of|for|from|in|on)\s+(?:the\s+)?(?:task\s+|job\s+)?(?:{NAME}|#\d)"
+)
+_WHOLE = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "task",
+        "job",
+        "last",
+        "latest",
+        "newest",
+        "most",
+        "recent",
+        "failed",
+        "failing",
+        "run",
+        "runs",
+        "instance",
+        "execution",
+        "executions",
+        "schedule",
+        "scheduling",
+        "scheduled",
+        "one",
+        "my",
+        "our",
+        "this",
+        "that",
+        "please",
+        "now",
+        "it",
+    ]
+)
+"""Words that still mean the task or its newest run in "… of X"."""
+_PART_EN = re.compile(
+    rf"{NAME}\s*'s\s+(?!(?:task|job|last|latest|failed|newest|run|schedule)\b)[a-z]"
+    rf"|{NAME}\s+(?:logs?|history|alerts?|retries|timeouts?|notifications?|config\w*|settings?|dependenc\w+|cron|payload|"
+    r"labels?|tags?|records?|outputs?|errors?)\b"
+)
+_PART_ZH = re.compile(
+    rf"(?:{NAME}|#\s*\d+|任务\s*\d+)\s*(?:任务)?\s*(?:的\s*(?!运行|失败|最近|最后|最新|上次|那次|这次|实例|调度|定时|执行|任务)[\u4e00-\u9fff]{{2}}"
+    r"|的?\s*(?:日志|告警|报警|记录|历史|配置|依赖|超时|重试次数|标签|通知))"
+)
+_IS_ABOUT_TASKS = re.compile(
+    r"\b(?:tasks?|jobs?|cronjobs?|shell|https?|container|cron|every|daily|nightly|hourly|weekly)\b|任务|作业|每"
+)
+_STOP_ALONE = re.compile(r"^\W*停(?:止|下|下来)?吧?\W*$")
+"""The word that ends an answer; without an object it is about nothing else."""
+
+
+def _is_partial(about: str) -> bool:
+    """Whether what follows an English verb is about something of a task only."""
+    of = _OF_A_TASK.match(about)
+    words = set(re.findall(r"[a-z]+", of.group("what"))) if of else set()
+    return bool(words - _WHOLE) or _PART_EN.search(about) is not None
 
 
 def wish_in(clause: str) -> Wish | None:
@@ -182,23 +245,26 @@ def wish_in(clause: str) -> Wish | None:
         if match is not None:
             verb, tail = match.span("verb"), match.span("tail")
             rest = clause[: verb[0]] + " "
-            rest += clause[verb[1] : tail[0]] if tail[1] > tail[0] else clause[verb[1] :]
-            return Wish(kind, rest, is_polite)
+            about = clause[verb[1] : tail[0]] if tail[1] > tail[0] else clause[verb[1] :]
+            if kind is Kind.CREATE and not _IS_ABOUT_TASKS.search(about):
+                return None
+            return Wish(kind, rest + about, is_polite, _is_partial(about))
     return _chinese_wish_in(clause, is_polite)
 
 
 def _chinese_wish_in(clause: str, is_polite: bool) -> Wish | None:
     polite = _POLITE.match(clause)
     asked = clause if polite is None else polite.group("rest")
-    if CHINESE_QUESTION.search(asked):
+    if CHINESE_QUESTION.search(asked) or _STOP_ALONE.match(asked):
         return None
+    is_partial = _PART_ZH.search(asked) is not None
     for kind, pattern in CHINESE_IMPERATIVES:
         for match in pattern.finditer(asked):
             before, after = asked[: match.start()], asked[match.end() :]
             if kind is Kind.CREATE and not re.search(r"任务|作业|\b(?:task|job)\b", after):
                 continue
             if _is_wish(before, after):
-                return Wish(kind, before + " " + after, is_polite or polite is not None)
+                return Wish(kind, before + " " + after, is_polite or polite is not None, is_partial)
     for kind, everyday, names_first in _EVERYDAY:
         found = everyday.match(asked)
         if found is None:

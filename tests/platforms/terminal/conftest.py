@@ -20,6 +20,9 @@ from chatops_bot.domain.view import (
     Markdown,
     Mention,
     Notice,
+    Option,
+    Select,
+    TextInput,
     View,
 )
 
@@ -47,6 +50,12 @@ blocks: st.SearchStrategy[Block] = st.one_of(
     st.builds(Facts, st.lists(st.builds(Fact, hostile, hostile, st.booleans()), max_size=3).map(tuple)),
     st.builds(Code, hostile, hostile),
     st.builds(Mention, st.just(("U1",)), hostile),
+    st.builds(
+        Select, hostile, hostile, hostile,
+        st.lists(st.builds(Option, hostile, hostile), max_size=3).map(tuple),
+        st.lists(hostile, max_size=1).map(tuple), hint=hostile,
+    ),
+    st.builds(TextInput, hostile, hostile, hostile, hostile, hint=hostile),
     st.builds(
         Buttons,
         st.lists(
