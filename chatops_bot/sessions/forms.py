@@ -27,6 +27,7 @@ from chatops_bot.rendering import form_notices as notices
 from chatops_bot.rendering.form_card import form_card, form_modal
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.mailbox import TurnInput
+from chatops_bot.sessions.recovery import RESUMED_WITHIN
 from chatops_bot.tools.audited import decision_record
 from chatops_bot.tools.border import guarded
 from chatops_bot.tools.form_answers import SECRET, answers, judged, with_values
@@ -149,6 +150,8 @@ class Forms:
             await self._catch_up(form)
         taken = []
         for form in await self._store.forms.unanswered():
+            if form.closed_at is None or self._clock.now() - form.closed_at > RESUMED_WITHIN:
+                continue
             try:
                 person = await self._directory.person(form.requester_id)
             except PlatformError as error:

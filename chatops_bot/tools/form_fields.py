@@ -25,6 +25,7 @@ MOST_CHOICES = 100
 """Slack's limit for a list. What is beyond it can still be typed."""
 MOST_CHARS = 3000
 """Slack's limit for a typed text."""
+NUMBER_CHARS = 24
 MULTILINE_CHARS = 1000
 """A text that may be longer than this gets a field of several lines."""
 
@@ -91,7 +92,7 @@ def _field(
     if len(text) > MOST_CHARS:
         return None
     longest = next((each.max_length for each in info.metadata if hasattr(each, "max_length")), None)
-    is_typed = str in _scalars(info.annotation) and not shape.is_list
+    is_typed = _bare(info.annotation) is str
     return FormField(
         name=name,
         label=label,
@@ -105,7 +106,7 @@ def _field(
         takes_text=takes_text,
         is_list=shape.is_list,
         is_multiline=is_typed and not choices and longest is not None and longest > MULTILINE_CHARS,
-        max_chars=min(longest or MOST_CHARS, MOST_CHARS),
+        max_chars=min(longest or (MOST_CHARS if is_typed or shape.is_list else NUMBER_CHARS), MOST_CHARS),
     )
 
 
@@ -132,11 +133,6 @@ def _bare(annotation: Any) -> Any:
         others = [each for each in typing.get_args(annotation) if each is not type(None)]
         return _bare(others[0]) if len(others) == 1 else annotation
     return annotation
-
-
-def _scalars(annotation: Any) -> tuple[Any, ...]:
-    bare = _bare(annotation)
-    return (bare, *map(_bare, typing.get_args(bare)))
 
 
 def _default(info: FieldInfo) -> Any:

@@ -56,6 +56,11 @@ CLICK_FAILED = Phrase(
     "Something inside the bot failed; nothing was decided that the card does not show. Look at the card.",
 )
 
+MODAL_FAILED = Phrase(
+    "机器人内部出错，没有提交；请再试一次。",
+    "Something inside the bot failed and nothing was sent; please try again.",
+)
+
 T = TypeVar("T")
 OnEvent = Callable[[InboundEvent], Awaitable[None]]
 OnModal = Callable[[ModalSubmitted], Awaitable[Mapping[str, str]]]
@@ -159,10 +164,14 @@ class SlackInbound:
             return {}
         asked = self._run(self._modal(submission))
         await asyncio.wait({asked}, timeout=MODAL_SECONDS)
-        if not asked.done() or asked.cancelled() or asked.exception() is not None:
+        if not asked.done() or asked.cancelled():
             return {}
         blocks = submission.view.block_of
-        errors = {blocks[name]: said for name, said in asked.result().items() if name in blocks}
+        errors = {blocks[name]: said for name, said in _problems(asked).items() if name in blocks}
+        if asked.exception() is not None and blocks:
+            # The dialog stays open, with all that was typed in it.
+            why = NOT_RECOGNISED if isinstance(asked.exception(), PlatformError) else MODAL_FAILED
+            errors = {next(iter(blocks.values())): f"{why.zh} {why.en}"}
         return {"response_action": "errors", "errors": errors} if errors else {}
 
     async def _modal(self, submission: ViewSubmission) -> Mapping[str, str]:
@@ -256,6 +265,10 @@ class SlackInbound:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("An event was not handled to its end.", exc_info=error)
+
+
+def _problems(asked: asyncio.Task[Mapping[str, str]]) -> Mapping[str, str]:
+    return {} if asked.exception() is not None else asked.result()
 
 
 def _reasons(error: ValidationError) -> str:

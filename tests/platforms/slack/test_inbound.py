@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.errors import PlatformError, StoreError
 from chatops_bot.domain.event import MessageReceived, ModalSubmitted
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.view import View
@@ -315,6 +315,8 @@ async def test_a_dialog_is_acknowledged_with_what_is_wrong_at_its_fields(api, sl
 
     async def on_modal(event: ModalSubmitted) -> dict[str, str]:
         taken.append(event)
+        if event.inputs["name"] == ("boom",):
+            raise StoreError("The disk is full.")
         return {"name": "Taken already."} if event.inputs["name"] else {}
 
     async def whisper(place: Place, person_id: str, view: View) -> None:
@@ -328,8 +330,11 @@ async def test_a_dialog_is_acknowledged_with_what_is_wrong_at_its_fields(api, sl
     accepted = made.receive(submission(name={"type": "plain_text_input", "value": None}))
     assert accepted is not None
     assert await accepted == {}
+    failed = made.receive(submission(name={"type": "plain_text_input", "value": "boom"}))
+    assert failed is not None
+    assert "nothing was sent" in (await failed)["errors"]["block.name"], "the dialog stays open"
     unreadable = made.receive({"type": "view_submission"})
     assert unreadable is not None
     assert await unreadable == {}
-    assert [(event.person.role, event.value) for event in taken] == [(Role.ADMIN, "form_1")] * 2
+    assert [(event.person.role, event.value) for event in taken] == [(Role.ADMIN, "form_1")] * 3
     await made.drain()
