@@ -38,6 +38,8 @@ _COMBINED = re.compile(
     "|".join(f"(?P<{label.replace('-', '_')}>{pattern})" for label, pattern in _PATTERNS), re.ASCII
 )
 _SHORTEST_SECRET = 6
+_SHORTEST_WORD = 20
+"""No pattern matches a shorter text, or a shorter word of letters, digits and underscores; names of fields are such words."""
 
 
 class Redactor:
@@ -51,6 +53,8 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """`text` with every secret replaced by a label; text without one comes back as it is."""
+        if len(text) < _SHORTEST_SECRET or (len(text) < _SHORTEST_WORD and text.isidentifier()):
+            return text if self._known is None else self._known.sub("[redacted:configured]", text)
         if self._known is not None:
             text = self._known.sub("[redacted:configured]", text)
         return _COMBINED.sub(_label, text)

@@ -4,6 +4,8 @@ from functools import cache
 from time import perf_counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chatops_bot.domain.redaction import Redactor
 
@@ -136,3 +138,11 @@ def seconds_for(piece: str) -> float:
 )
 def test_no_text_makes_redaction_slow(piece: str):
     assert seconds_for(piece) < MOST_TIMES_PLAIN * seconds_for(PLAIN)
+
+
+@given(st.from_regex(r"(?i)(?:ghp_|gho_|akia|asia|npm_|sk_|eyJ|password_?)?[a-z0-9_]{0,19}", fullmatch=True))
+def test_a_short_word_that_no_pattern_is_tried_on_could_match_none(word: str):
+    """A space in front makes it a text that every pattern is tried on."""
+    word = word[:19]
+    assert Redactor().text(word) == word
+    assert Redactor().text(f" {word} ") == f" {word} "
