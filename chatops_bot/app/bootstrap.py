@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from chatops_bot.app.metrics import Metrics
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.process import unless
 from chatops_bot.app.web import web_app
-from chatops_bot.domain.errors import ChatopsError
+from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
@@ -341,7 +342,12 @@ async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application
     await runner.setup()
     stack.push_async_callback(runner.cleanup)
     site = web.TCPSite(runner, config.web.host, config.web.port)
-    await site.start()
+    try:
+        await site.start()
+    except OSError as error:
+        raise ConfigInvalid(
+            f"{config.web.host}:{config.web.port} cannot be used ({os.strerror(error.errno or 0)}); change web.host or web.port."
+        ) from error
     host, port = runner.addresses[0][:2]
     return f"http://{host}:{port}"
 

@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import json
 import os
+import random
 import secrets
 import socket
 import sys
@@ -254,10 +255,12 @@ def _require_free(port: int, option: str) -> None:
 
 
 def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port that nothing uses. Below those that systems hand out on their own, so that it is still free when the bot takes it."""
+    for port in random.sample(range(20_000, 32_000), k=100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise DemoFailed("No free port was found between 20000 and 32000; end what uses them.")
 
 
 def _has_screen() -> bool:

@@ -16,7 +16,7 @@ from chatops_bot.domain.errors import ModelUnavailable, StoreError
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import TextDelta, Usage
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
-from tests.scenarios.conftest import World, action_ids, until
+from tests.scenarios.conftest import World, action_ids, everything, until
 from tests.scenarios.gateway import Fault
 
 Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
@@ -42,6 +42,12 @@ def value(series: Series, name: str, **labels: str) -> float:
 
 
 async def test_a_turn_is_counted_from_its_event_to_its_tokens(world: World):
+    half_shown = asyncio.Event()
+
+    async def hold(delta: object) -> None:
+        if delta == TextDelta("tasks."):
+            await half_shown.wait()
+
     model = ScriptedModel(
         [
             calls(("query_tasks", {})),
@@ -51,12 +57,19 @@ async def test_a_turn_is_counted_from_its_event_to_its_tokens(world: World):
                 "tasks.",
                 usage=Usage(prompt_tokens=900, completion_tokens=40, cached_tokens=700, reasoning_tokens=11),
             ),
-        ]
+        ],
+        before_delta=hold,
     )
     async with world.bot(model) as bot:
         before = await scraped(world, bot)
         assert value(before, "chatops_turns_running") == 0
         ts = await world.says("oscar", f"{world.mention} which tasks are there?")
+
+        async def shown() -> bool | None:
+            return True if any("Eight" in everything(m) for m in await world.thread(ts)) else None
+
+        await until(shown, "the first half of the answer")
+        half_shown.set()
         await world.settled(ts, 1)
 
         async def rested() -> Series | None:

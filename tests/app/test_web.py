@@ -1,5 +1,7 @@
 """The bot's web server: health, and the hook for failure alerts with its own workspace behind it."""
 
+import re
+import socket
 import time
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -9,8 +11,9 @@ from typing import Any
 import pytest
 from pydantic import HttpUrl
 
-from chatops_bot.app.config import SlackConfig
+from chatops_bot.app.config import Config, SlackConfig, WebConfig
 from chatops_bot.app.web import MAX_BODY_BYTES
+from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.simulators.slack import Workspace
 from tests.scenarios.conftest import WEBHOOK_TOKEN, World, everything, until
 
@@ -148,3 +151,18 @@ async def test_while_slack_is_down_an_alert_is_refused_and_the_next_delivery_pos
                 return True if response.status == 200 else None
 
         await until(hears, "the bot to be ready again")
+
+
+async def test_an_address_in_use_is_said_in_one_sentence(world: World):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        sentence = f"127.0.0.1:{port} cannot be used (Address already in use); change web.host or web.port."
+        with pytest.raises(ConfigInvalid, match=re.escape(sentence)):
+            async with world.bot(config=on_port(world, port)):
+                pass
+
+
+def on_port(world: World, port: int) -> Config:
+    return world.config().model_copy(update={"web": WebConfig(host="127.0.0.1", port=port)})

@@ -303,8 +303,13 @@ async def test_a_card_outlives_a_restart_of_the_bot(
 
 
 STOPPING: dict[Language, Json] = {
-    "en": {"stop": "Stop", "line": "querying runs…", "said": "Let me look.", "stopped": "Stopped on request"},
-    "zh": {"stop": "停止", "line": "正在查询运行记录…", "said": "我先查一下。", "stopped": "已按要求停止"},
+    "en": {"stop": "Stop", "line": "querying runs…", "said": "Let me look.", "stopped": "Stopped by 林浩然"},
+    "zh": {
+        "stop": "停止",
+        "line": "正在查询运行记录…",
+        "said": "我先查一下。",
+        "stopped": "已由 林浩然 停止",
+    },
 }
 
 

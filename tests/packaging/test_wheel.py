@@ -70,6 +70,7 @@ def test_the_wheel_carries_every_file_of_the_package_and_the_texts(wheel: Path):
     names = [path.as_posix() for path in tracked_files()]
     expected = {name for name in names if name.startswith("chatops_bot/")}
     expected |= {f"chatops_bot/_bundled/{name}" for name in names if name.startswith(("prompts/", "skills/"))}
+    expected.add("chatops_bot/_bundled/manifest.yaml")
     assert expected - carried == set()
     assert {name for name in carried if ".dist-info/" not in name} == expected
     assert {
@@ -97,4 +98,4 @@ def test_pip_installs_the_exported_tree_with_its_command(exported: Path, tmp_pat
         "usage: chatops-bot"
     )
     bundled = tmp_path / "target" / "chatops_bot" / "_bundled"
-    assert sorted(path.name for path in bundled.iterdir()) == ["prompts", "skills"]
+    assert sorted(path.name for path in bundled.iterdir()) == ["manifest.yaml", "prompts", "skills"]

@@ -70,7 +70,10 @@ async def submits(world: World, person: str, message: Json, fill: Filling) -> Js
 
 
 async def dialog(world: World, person: str, message: Json) -> Json:
-    """Press Fill in; the dialog that opens."""
+    """Press Fill in; the dialog that opens. One that a dead bot left open is closed first, as its person would."""
+    left_open = (await world.look("state", person=person))["view"]
+    if left_open is not None:
+        await world.sim("close_view", person=person, view_id=left_open["id"])
     assert await world.click(person, message, "form_open") == {"ok": True}
     return await dialog_of(world, person)
 
