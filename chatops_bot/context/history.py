@@ -97,7 +97,9 @@ def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
 def answer_to(call: ToolCall, result: ToolReturned | None, *, nonce: Callable[[], str]) -> ToolMessage:
     """The message that answers `call`: its fenced result, or the statement that none was stored."""
     content = _NO_RESULT if result is None else result.content
-    return ToolMessage(call.id, _legal_name(call.name), fence(content, source=f"tool {call.name}", nonce=nonce))
+    return ToolMessage(
+        call.id, _legal_name(call.name), fence(content, source=f"tool {call.name}", nonce=nonce)
+    )
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")

@@ -1,6 +1,6 @@
 """Domain values as JSON text and back, checked by pydantic on the way in."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import BeforeValidator, Field, TypeAdapter
 
@@ -23,8 +23,12 @@ _FORM: TypeAdapter[Form] = TypeAdapter(Form)
 _PROPOSAL: TypeAdapter[Proposal] = TypeAdapter(Proposal)
 
 
+_KINDS: dict[type[Any], TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in get_args(Entry)}
+"""To write an entry, its own kind is enough, and much quicker than the union."""
+
+
 def entry_text(entry: Entry) -> str:
-    return _ENTRY.dump_json(entry).decode()
+    return _KINDS[type(entry)].dump_json(entry).decode()
 
 
 def entry_from(text: str) -> Entry:

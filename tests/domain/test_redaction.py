@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.redaction import _COMBINED, Redactor, _label
 
 
 @pytest.mark.parametrize(
@@ -140,9 +140,22 @@ def test_no_text_makes_redaction_slow(piece: str):
     assert seconds_for(piece) < MOST_TIMES_PLAIN * seconds_for(PLAIN)
 
 
-@given(st.from_regex(r"(?i)(?:ghp_|gho_|akia|asia|npm_|sk_|eyJ|password_?)?[a-z0-9_]{0,19}", fullmatch=True))
-def test_a_short_word_that_no_pattern_is_tried_on_could_match_none(word: str):
-    """A space in front makes it a text that every pattern is tried on."""
-    word = word[:19]
-    assert Redactor().text(word) == word
-    assert Redactor().text(f" {word} ") == f" {word} "
+@given(
+    st.lists(
+        st.one_of(
+            st.text(max_size=8),
+            st.sampled_from(
+                [
+                    "-----BEGIN RSA PRIVATE KEY-----", "xoxb-", "xapp-", "https://hooks.slack.com/services/", "sk-", "ghp_",
+                    "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "glsa_", "glc_", "npm_", "eyJ", ".eyJ", "Bearer ", "bearer ",
+                    "Authorization: Basic ", "nonce=", "postgres://", ":", "@", "PASSWORD=", "api-key: ", "auth_token=",
+                    "secret=", "0123456789abcdef" * 2, "ABCDEFGHIJKLMNOP", ".", "-", "_",
+                ]
+            ),
+        ),
+        max_size=8,
+    ).map("".join)
+)  # fmt: skip
+def test_a_text_without_any_hint_holds_no_secret(text: str):
+    """Looking for hints is what makes a clean text cheap; it may skip nothing that a pattern would find."""
+    assert Redactor().text(text) == _COMBINED.sub(_label, text)
