@@ -177,13 +177,13 @@ class Demo:
             "SLACK_APP_TOKEN": workspace["app_token"],
             "SCHEDULER_WEBHOOK_TOKEN": webhook_token,
             **passwords,
+            **{name: os.environ[name] for name in _MODEL_VARIABLES if name in os.environ},
         }
         env_path = folder / "chatops-bot.env"  # for `chatops-bot doctor --data`
         env_path.touch(mode=0o600)
         env_path.write_text("".join(f"{name}={value}\n" for name, value in secrets_of_demo.items()))
-        env = secrets_of_demo | {name: os.environ[name] for name in _MODEL_VARIABLES if name in os.environ}
         arguments = ["chatops_bot", "run", "--config", str(config_path), "--ready-json", "--exit-with-parent"]
-        return Child("bot", arguments, _plain_env() | env, lock, stop_seconds=END_SECONDS + 1)
+        return Child("bot", arguments, _plain_env() | secrets_of_demo, lock, stop_seconds=END_SECONDS + 1)
 
     async def _first_alert(self, workspace: Mapping[str, Any]) -> None:
         """A new demo is ready when #incidents holds its first alert; an old one holds it already."""

@@ -21,9 +21,12 @@ MAX_LINE_BYTES = 8 * 1024 * 1024
 
 
 class LocalClient:
-    def __init__(self, session: aiohttp.ClientSession, folder: Path) -> None:
+    """`model_name` is the model that the bot runs with."""
+
+    def __init__(self, session: aiohttp.ClientSession, folder: Path, model_name: str) -> None:
         self._session = session
         self._folder = folder
+        self.model_name = model_name
 
     async def ask(self, text: str, *, thread: str | None, role: Role | None) -> AsyncGenerator[Frame, None]:
         """As `LocalDesk.ask`. Raises LocalRefused, or PlatformUnavailable when the bot ends in the middle."""
@@ -84,7 +87,7 @@ async def reach(folder: Path) -> AsyncGenerator[LocalClient | None, None]:
         )
         try:
             async with session.get("http://local/") as response:
-                await response.read()
+                model_name = str((await response.json())["model"])
         except aiohttp.ClientConnectorError as error:
             if isinstance(error.os_error, PermissionError):
                 raise LocalRefused(
@@ -92,7 +95,7 @@ async def reach(folder: Path) -> AsyncGenerator[LocalClient | None, None]:
                 ) from error
             yield None
             return
-        except aiohttp.ClientError:
+        except (aiohttp.ClientError, ValueError, KeyError, TypeError):
             yield None
             return
-        yield LocalClient(session, folder)
+        yield LocalClient(session, folder, model_name)

@@ -338,7 +338,7 @@ def test_for_people_it_prints_five_lines(start_demo: StartDemo):
 
 async def test_the_model_of_the_environment_answers(start_demo: StartDemo):
     said = Answer([text("Four tasks "), text("are fine."), chunk(finish="stop"), DONE])
-    async with ModelServer(said) as server:
+    async with ModelServer(said, Answer([text("ok"), DONE])) as server:
         env = plain_env(
             OPENAI_BASE_URL=server.base_url, OPENAI_MODEL="night-owl", OPENAI_API_KEY="sk-demo-key-of-tests"
         )
@@ -348,6 +348,12 @@ async def test_the_model_of_the_environment_answers(start_demo: StartDemo):
         assert await asyncio.to_thread(demo.asks, "oscar", "How are the tasks?") == "Four tasks are fine."
         assert server.received[0].headers["Authorization"] == "Bearer sk-demo-key-of-tests"
         assert "sk-demo-key-of-tests" not in demo.stderr
+        looked = await asyncio.to_thread(run_cli, "doctor", "--data", demo.data, env=plain_env())
+        assert f"{ready['model']} answers, with a tool offered" in looked.stdout, (
+            "from a shell that has no model set"
+        )
+        assert looked.returncode == 0
+        assert stat.S_IMODE((demo.data / "bot" / "chatops-bot.env").stat().st_mode) == 0o600
         assert (await asyncio.to_thread(demo.end))[:2] == (0, b"")
 
 

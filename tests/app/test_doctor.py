@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest_asyncio
 import yaml
 
 from chatops_bot.app.clock import SystemClock
-from chatops_bot.app.config import Config, LocalConfig, RolesConfig
+from chatops_bot.app.config import Config, LocalConfig, ModelEndpoint, RolesConfig
 from chatops_bot.app.doctor.command import doctor, examine
 from chatops_bot.app.doctor.findings import Check, Finding, Status, ok, run_side_by_side
 from chatops_bot.app.doctor.services import asked_scopes
@@ -344,6 +345,19 @@ async def test_a_model_that_says_nothing_is_told(world: World):
     empty = Answer([b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n', DONE])
     found, _ = await model_of(world, empty)
     assert warnings(found)["model"].endswith("answers, but with nothing; try another model.")
+
+
+async def test_a_running_bot_with_another_model_than_this_environment_says_is_told(world: World):
+    async with ModelServer() as server:
+        endpoint = ModelEndpoint(server.base_url, "m-1", "sk-key-of-the-bot-1")
+        async with world.bot(secrets=replace(world.secrets(), model=endpoint)):
+            found = await seen(world)
+        host = server.base_url.partition("://")[2].partition("/")[0]
+        assert warnings(found) == {
+            "model": f"The running bot uses m-1 at {host}, but the environment of this shell says offline. Run the doctor "
+            "with the bot's OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL to have its model looked at."
+        }
+        assert server.received == []
 
 
 # -- Slack ------------------------------------------------------------------------------------------------------------
