@@ -21,6 +21,7 @@ from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, LocalConfig, ModelEndpoint, RolesConfig
 from chatops_bot.app.doctor.command import doctor, examine
 from chatops_bot.app.doctor.findings import Check, Finding, Status, ok, run_side_by_side
+from chatops_bot.app.doctor.local import check_roles
 from chatops_bot.app.doctor.services import asked_scopes
 from chatops_bot.simulators.slack.scopes import GRANTED
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
@@ -61,9 +62,14 @@ def env_of(world: World) -> Env:
     }
 
 
+def well(world: World) -> Config:
+    """The world's configuration with a second admin, as the demo has it: the people of this machine."""
+    return world.config(local=LocalConfig(role="admin"))
+
+
 def written(world: World, config: Config | None = None, **extra: Any) -> Path:
     """The world's configuration as the file that a person would have written."""
-    value = (config or world.config()).model_dump(mode="json")
+    value = (config or well(world)).model_dump(mode="json")
     path = world.folder / "chatops-bot.yaml"
     path.write_text(yaml.safe_dump(value | extra))
     return path
@@ -111,7 +117,7 @@ async def test_all_is_well_before_the_first_start(world: World):
 async def test_beside_a_running_bot_all_is_well_and_nothing_is_disturbed(world: World):
     async with world.bot() as bot:
         port = int(bot.web_url.rpartition(":")[2])
-        config = world.config()
+        config = well(world)
         config = config.model_copy(update={"web": config.web.model_copy(update={"port": port})})
         found = await seen(world, written(world, config))
         assert failures(found) == {}
@@ -174,7 +180,7 @@ async def test_without_anybody_who_approves_it_fails_and_names_the_key(world: Wo
 
 
 async def test_with_approvers_at_this_machine_only_it_warns(world: World):
-    config = world.config()
+    config = well(world)
     changes = {"roles": RolesConfig(people={}), "local": LocalConfig(role="approver")}
     found = await seen(world, written(world, config.model_copy(update=changes)))
     assert failures(found) == {}
@@ -182,6 +188,31 @@ async def test_with_approvers_at_this_machine_only_it_warns(world: World):
         "roles": "Nobody may approve in the chat, only people of this machine, as approver (local.role). "
         "Give somebody the role approver or admin under roles.people."
     }
+
+
+@pytest.mark.parametrize(
+    ("people", "says"),
+    [
+        (
+            {"U1": "admin", "U2": "approver"},
+            "Nobody may approve what U1 asks to delete: it takes an admin. Give another person the role admin under roles.people.",
+        ),
+        (
+            {"U2": "approver"},
+            "Nobody may approve a deletion: it takes an admin. Give somebody the role admin under roles.people.",
+        ),
+    ],
+)
+async def test_with_no_second_admin_it_warns_of_deletions_that_nobody_could_approve(
+    world: World, people: dict[str, Any], says: str
+):
+    config = world.config(roles=RolesConfig(people=people))
+    (found,) = await check_roles(config)
+    assert (found.status, found.says) == (Status.WARNING, says)
+    more = RolesConfig(people=people | {"U3": "admin", "U4": "admin"})
+    for enough in (world.config(roles=more), config.model_copy(update={"local": LocalConfig(role="admin")})):
+        (found,) = await check_roles(enough)
+        assert found.status is Status.OK
 
 
 def no_database(path: Path) -> str:
@@ -224,7 +255,7 @@ async def test_a_data_folder_that_is_a_file_is_told(world: World):
 
 async def test_a_store_that_somebody_else_holds_is_told(world: World):
     await (await SqliteStore.open(world.folder / "bot" / "bot.db", SystemClock())).aclose()
-    config = world.config()
+    config = well(world)
     config = config.model_copy(update={"web": config.web.model_copy(update={"port": 9})})
     with (world.folder / "bot" / "bot.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -237,7 +268,7 @@ async def test_a_store_that_somebody_else_holds_is_told(world: World):
 
 
 async def test_a_port_that_is_taken_is_told(world: World):
-    config = world.config()
+    config = well(world)
     port = int(world.to_scheduler.url.rpartition(":")[2])
     config = config.model_copy(update={"web": config.web.model_copy(update={"port": port})})
     assert failures(await seen(world, written(world, config))) == {
@@ -272,7 +303,7 @@ async def test_a_wrong_password_is_told_with_its_account(world: World):
 
 
 async def test_accounts_with_too_few_and_too_many_rights_are_told(world: World):
-    config = world.config()
+    config = well(world)
     accounts = config.scheduler.accounts
     swapped = accounts.model_copy(update={"viewer": accounts.admin, "admin": accounts.viewer})
     config = config.model_copy(
@@ -380,7 +411,7 @@ async def test_a_wrong_app_token_is_told(world: World):
 
 
 async def test_people_whom_slack_does_not_know_are_named(world: World):
-    config = world.config()
+    config = well(world)
     people = {**config.roles.people, "U0NOBODY000": "operator"}
     roles = config.roles.model_copy(update={"people": people})
     found = await seen(world, written(world, config.model_copy(update={"roles": roles})))
@@ -408,7 +439,7 @@ async def test_a_channel_without_the_bot_is_told(world: World):
 
 
 async def test_a_channel_that_does_not_exist_is_told(world: World):
-    config = world.config()
+    config = well(world)
     config = config.model_copy(update={"alerts": config.alerts.model_copy(update={"channel": "C0NOWHERE00"})})
     told = failures(await seen(world, written(world, config)))
     assert told == {
