@@ -287,7 +287,7 @@ async def test_a_scheduler_that_is_down_is_told_for_it_and_each_account(world: W
     assert told == {
         "scheduler": f"The scheduler at {host} does not answer. Check scheduler.url, and that the service runs.",
         **{
-            f"scheduler {name}": f"The scheduler at {host} does not answer. See scheduler.accounts.{name}."
+            f"scheduler {name}": f"The scheduler at {host} does not answer. This follows from scheduler."
             for name in ACCOUNTS
         },
     }
@@ -400,6 +400,7 @@ async def test_a_wrong_bot_token_is_told(world: World):
         told["slack bot"]
         == "Slack refused auth.test: invalid_auth; check the bot token. See SLACK_BOT_TOKEN."
     )
+    assert told["slack channel"].endswith(" This follows from slack bot.")
 
 
 async def test_a_wrong_app_token_is_told(world: World):
@@ -407,6 +408,27 @@ async def test_a_wrong_app_token_is_told(world: World):
     assert failures(await seen(world, SLACK_APP_TOKEN=bot_token)) == {
         "slack app": "Slack refused apps.connections.open: not_allowed_token_type; use the xoxb- token for the bot and the "
         "xapp- token for the socket. See SLACK_APP_TOKEN: an app-level token (xapp-…) with the scope connections:write."
+    }
+
+
+async def test_a_wrong_app_token_is_not_called_the_bots(world: World):
+    told = failures(await seen(world, SLACK_APP_TOKEN="xapp-wrong-token-123"))
+    assert told == {
+        "slack app": "Slack refused apps.connections.open: invalid_auth; check the app token. See SLACK_APP_TOKEN: an app-level "
+        "token (xapp-…) with the scope connections:write."
+    }
+
+
+async def test_when_slack_is_silent_no_token_is_blamed(world: World):
+    world.to_slack.faults.append(Fault(".", "refused", times=1000))
+    found = await seen(world)
+    assert failures(found) == {
+        "slack bot": "Slack did not answer auth.test. Check the network and slack.api_url.",
+        "slack app": "Slack did not answer apps.connections.open. This follows from slack bot.",
+        "slack channel": "Slack did not answer conversations.info. This follows from slack bot.",
+    }
+    assert warnings(found) == {
+        "slack people": "Slack did not say who the people of roles.people are. This follows from slack bot."
     }
 
 

@@ -34,6 +34,7 @@ from chatops_bot.platforms.slack.api import SlackApi
 from chatops_bot.platforms.terminal.people import LocalRefused
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
+from chatops_bot.toolsets.scheduler.errors import Unreachable
 from chatops_bot.toolsets.scheduler.login import Account
 
 SKEW_SECONDS = 30.0
@@ -44,6 +45,10 @@ _SCHEDULER_SECONDS = 8.0
 _MODEL_SECONDS = 30.0
 _RUNNING_SECONDS = 3.0
 """What a bot on this machine gets to say which model it uses; one that hangs is told of under bot."""
+_TOKEN_REFUSED = frozenset(
+    {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"}
+)
+_FOLLOWS = "This follows from slack bot."
 _ENOUGH = ("viewer", "operator", "admin")
 
 _ASKED = ModelRequest(
@@ -109,7 +114,8 @@ async def _check_login(client: SchedulerClient, role: Role, username: str) -> Se
         has = await client.role_of(role)
         version = (await SchedulerApi(client, role).capabilities()).version
     except ToolFailed as error:
-        return [failed(check, _checked(error, f"See {key}."))]
+        advice = "This follows from scheduler." if isinstance(error, Unreachable) else f"See {key}."
+        return [failed(check, _checked(error, advice))]
     at = f"{username} logs in"
     if has not in _ENOUGH:
         return [ok(check, f"{at}; the scheduler does not say with which role ({version}).")]
@@ -222,7 +228,8 @@ async def _check_bot_token(api: SlackApi) -> Sequence[Finding]:
     try:
         identity, granted = await api.identity(), await api.scopes()
     except PlatformError as error:
-        return [failed("slack bot", f"{error} See SLACK_BOT_TOKEN.")]
+        advice = "Check the network and slack.api_url." if _is_silence(error) else "See SLACK_BOT_TOKEN."
+        return [failed("slack bot", f"{error} {advice}")]
     found = ok(
         "slack bot", f"The bot token is accepted: user {identity.user_id} in workspace {identity.team_id}."
     )
@@ -240,13 +247,14 @@ async def _check_app_token(api: SlackApi) -> Sequence[Finding]:
     try:
         await api.call("apps.connections.open")
     except PlatformError as error:
-        return [
-            failed(
-                "slack app",
-                f"{error} See SLACK_APP_TOKEN: an app-level token (xapp-…) with the scope connections:write.",
-            )
-        ]
+        advice = "See SLACK_APP_TOKEN: an app-level token (xapp-…) with the scope connections:write."
+        return [failed("slack app", f"{error} {_FOLLOWS if _is_silence(error) else advice}")]
     return [ok("slack app", "The app token opens a socket.")]
+
+
+def _is_silence(error: PlatformError) -> bool:
+    """Whether Slack was not reached or said nothing, which is no matter of tokens."""
+    return error.code in ("unreachable", "unanswered")
 
 
 async def _check_people(api: SlackApi, people: Sequence[str]) -> Sequence[Finding]:
@@ -258,9 +266,7 @@ async def _check_people(api: SlackApi, people: Sequence[str]) -> Sequence[Findin
         says = f"Slack does not know {', '.join(unknown)}; correct the ids under roles.people."
         return [warning("slack people", says)]
     if None in known:
-        return [
-            warning("slack people", "Slack did not say who the people of roles.people are; see slack bot.")
-        ]
+        return [warning("slack people", f"Slack did not say who the people of roles.people are. {_FOLLOWS}")]
     return [ok("slack people", f"Slack knows all {len(asked)} people of roles.people that were looked at.")]
 
 
@@ -277,6 +283,8 @@ async def _check_channel(api: SlackApi, channel: str) -> Sequence[Finding]:
     try:
         found = (await api.read("conversations.info", channel=channel)).get("channel", {})
     except PlatformError as error:
+        if _is_silence(error) or error.code in _TOKEN_REFUSED:
+            return [failed("slack channel", f"{error} {_FOLLOWS}")]
         return [failed("slack channel", f"alerts.channel is {channel}: {error}")]
     if found.get("is_archived"):
         return [failed("slack channel", f"alerts.channel {channel} is archived; name another one.")]
