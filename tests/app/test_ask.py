@@ -55,7 +55,7 @@ async def cli(*arguments: str | Path, stdin: str | None = None, **more: Any) -> 
     if stdin is not None:
         more["stdin"] = asyncio.subprocess.PIPE
     process = await start(*arguments, **more)
-    out, err = await asyncio.wait_for(process.communicate(stdin.encode() if stdin else None), DEADLINE)
+    out, err = await asyncio.wait_for(process.communicate(os.fsencode(stdin) if stdin else None), DEADLINE)
     return Ended(process.returncode, out, err)
 
 
@@ -484,6 +484,14 @@ async def test_without_a_bot_the_question_is_answered_here_and_nothing_is_kept(w
     assert "thread" not in asked.err
     assert list(temporary.iterdir()) == []
     assert not (world.folder / "data").exists()
+
+
+@pytest.mark.parametrize("way", ["argument", "stdin"])
+async def test_bytes_that_are_no_text_are_asked_as_question_marks(world: World, way: str):
+    question = "who is M\udcfcller?"
+    text, stdin = (question, None) if way == "argument" else ("-", question)
+    asked = await cli("ask", text, "--config", written(world), stdin=stdin, env=passwords(world))
+    assert (asked.code, "Traceback" in asked.err) == (0, False)
 
 
 async def test_without_a_bot_ctrl_c_stops_the_turn_and_leaves_nothing(world: World, tmp_path: Path):
