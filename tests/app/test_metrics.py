@@ -141,7 +141,7 @@ async def test_proposals_are_counted_as_they_stand_and_as_they_move(world: World
 
 async def test_a_429_and_a_lost_answer_of_slack_are_counted_apart(world: World):
     limited: dict[str, Any] = {"ok": False, "error": "ratelimited"}
-    world.to_slack.faults.append(Fault("chat.postMessage", limited, status=429))
+    world.to_slack.faults.append(Fault("chat.postMessage", limited, status=429, headers={"Retry-After": "1"}))
     world.to_slack.faults.append(Fault("chat.postMessage", "reply_lost"))
     async with world.bot(ScriptedModel([says("Yes.")])) as bot:
         world.to_slack.faults[0].how = limited
