@@ -8,6 +8,7 @@ import asyncio
 import io
 import json
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -50,6 +51,12 @@ class Where:
     data: Path | None = None
     config: Path | None = None
 
+    @property
+    def options(self) -> str:
+        """The options that mean this bot from any folder, for a shell; empty when none was given."""
+        named = (("--data", self.data), ("--config", self.config))
+        return " ".join(f"{option} {shlex.quote(str(path.resolve()))}" for option, path in named if path)
+
 
 @dataclass(frozen=True, slots=True)
 class Question:
@@ -78,7 +85,7 @@ async def ask(question: Question, where: Where) -> int:
     try:
         async with reach(folder) as running:
             if running is not None:
-                return await _Conversation(running, question, is_kept=True).run()
+                return await _Conversation(running, question, where, is_kept=True).run()
         if config is None:
             raise ConfigInvalid(
                 f"No bot runs on {folder}; start it, or name a configuration with --config to ask without one."
@@ -88,7 +95,7 @@ async def ask(question: Question, where: Where) -> int:
 
         async with bot_for_one_question(config, thread=question.thread, role=question.role) as here:
             sys.stderr.write(f"No bot runs on {folder}: asking directly, as viewer; nothing is kept.\n")
-            return await _Conversation(here, question, is_kept=False).run()
+            return await _Conversation(here, question, where, is_kept=False).run()
     except BrokenPipeError:
         _forget_stdout()
         return NOT_DONE
@@ -97,11 +104,11 @@ async def ask(question: Question, where: Where) -> int:
 class _Conversation:
     """One question and its answer. Ctrl-C stops the turn, whose end is still shown; a second one does not wait for it."""
 
-    def __init__(self, asked: Asked, question: Question, *, is_kept: bool) -> None:
+    def __init__(self, asked: Asked, question: Question, where: Where, *, is_kept: bool) -> None:
         self._asked = asked
         self._question = question
         self._is_kept = is_kept
-        self._printer = _JsonLines(sys.stdout) if question.as_json else _screen()
+        self._printer = _JsonLines(sys.stdout) if question.as_json else _screen(where)
         self._thread = ""
         self._printing: asyncio.Task[TurnOutcome | None] | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -123,7 +130,8 @@ class _Conversation:
                 await asyncio.gather(self._stopping, return_exceptions=True)
         self._printer.close()
         if self._thread and self._is_kept and not self._question.as_json:
-            sys.stderr.write(f"thread {self._thread}  (go on with --thread {self._thread})\n")
+            as_whom = "" if self._question.role else "; to ask for changes add --as operator"
+            sys.stderr.write(f"thread {self._thread}  (go on with --thread {self._thread}{as_whom})\n")
         if self._is_interrupted:
             return STOPPED_BY_KEY
         return DONE if outcome in _FINISHED else NOT_DONE
@@ -175,7 +183,7 @@ async def decide(verdict: Verdict, code: str, role: Role | None, where: Where) -
             )
         answer = await running.decide(verdict, code, role)
     try:
-        look = _look()
+        look = _look(where)
         for view in answer["views"]:
             sys.stdout.write(view_text(view_from_json(view), look) + "\n")
         sys.stdout.flush()
@@ -219,17 +227,18 @@ def _data_folder(folder: Path) -> Path:
     return (inside_demo if (inside_demo / "bot.db").exists() else folder).resolve()
 
 
-def _screen() -> Screen:
-    return Screen(sys.stdout, _look(), is_live=_is_terminal())
+def _screen(where: Where) -> Screen:
+    return Screen(sys.stdout, _look(where), is_live=_is_terminal())
 
 
-def _look() -> Look:
+def _look(where: Where) -> Look:
     """Colours and wrapping are for terminals; NO_COLOR (no-color.org) with any value takes the colours away."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a letter shows a question mark
     if not _is_terminal():
-        return Look()
-    return Look(shutil.get_terminal_size().columns, has_colour=not os.environ.get("NO_COLOR"))
+        return Look(where=where.options)
+    has_colour = not os.environ.get("NO_COLOR")
+    return Look(shutil.get_terminal_size().columns, has_colour=has_colour, where=where.options)
 
 
 def _is_terminal() -> bool:

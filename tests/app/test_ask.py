@@ -5,10 +5,12 @@ import json
 import os
 import pty
 import pwd
+import re
 import signal
 import socket
 import stat
 import sys
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from pathlib import Path
@@ -18,7 +20,7 @@ import aiohttp
 import pytest
 
 from chatops_bot.app.config import Config, LocalConfig, RolesConfig, ShutdownConfig
-from chatops_bot.app.local_socket import socket_address, socket_path
+from chatops_bot.app.local_socket import listen, socket_address, socket_path
 from chatops_bot.domain.errors import ModelRefused
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import TextDelta
@@ -61,6 +63,12 @@ async def cli(*arguments: str | Path, stdin: str | None = None, **more: Any) -> 
 
 def data(world: World) -> Path:
     return world.folder / "bot"
+
+
+def offered(out: str) -> str:
+    """The code of the one proposal whose command is shown."""
+    (code,) = set(re.findall(r"chatops-bot approve (\w+)", out))
+    return str(code)
 
 
 def local(world: World, role: str, **people: str) -> Config:
@@ -287,6 +295,19 @@ async def test_a_bot_that_stops_takes_nothing_more_and_ends_what_it_began(world:
         )
 
 
+async def test_a_bot_that_hangs_is_told_after_five_seconds(tmp_path: Path):
+    with closing(listen(tmp_path)) as listener:
+        listener.listen()  # so the system takes connections, and nobody answers
+        began = time.monotonic()
+        for command in (("ask", "list tasks"), ("approve", "ABC234")):
+            told = await cli(*command, "--data", tmp_path)
+            assert (told.code, told.out) == (2, "")
+            assert told.err == (
+                f"chatops-bot: The bot of {tmp_path} has not answered within 5 s: it hangs. Look at its log, or start it again.\n"
+            )
+        assert time.monotonic() - began < 20
+
+
 async def test_the_end_of_the_bot_ends_the_answer(world: World):
     reached, hold = held_at("never")
     async with world.bot(ScriptedModel([says("So far ", "never")], before_delta=hold)):
@@ -371,6 +392,7 @@ async def test_a_viewer_is_refused_before_a_proposal_is_made(world: World):
         asked = await cli("ask", "pause nightly-report", "--data", data(world))
         assert "Role viewer may read but not ask for changes" in asked.out
         assert "Approval needed" not in asked.out
+        assert asked.err.endswith("; to ask for changes add --as operator)\n")
         more = await cli("ask", "pause nightly-report", "--as", "operator", "--data", data(world))
     assert (more.code, more.out) == (2, "")
     assert f"{ME} may act as viewer at most, not as operator; local.role" in more.err
@@ -383,7 +405,10 @@ async def test_a_change_asked_for_here_is_a_card_that_a_person_in_config_approve
         assert asked.code == 0
         assert "│ Approval needed: Pause task nightly-report (#1)" in asked.out
         assert "Or type" not in asked.out
-        (code,) = {line.split()[-1] for line in asked.out.splitlines() if "chatops-bot approve" in line}
+        assert f"chatops-bot reject {offered(asked.out)} --data {data(world)}\n" in asked.out, (
+            "it reaches this bot from anywhere"
+        )
+        code = offered(asked.out)
         assert not await is_paused(world)
         approved = await cli("approve", code.lower(), "--data", data(world))
         assert approved.code == 0
@@ -432,7 +457,7 @@ async def test_a_viewer_decides_nothing_and_is_told_why(world: World, verdict: s
 async def test_nobody_approves_here_what_they_asked_for_here(world: World):
     async with world.bot(pausing(), config=local(world, "approver")):
         asked = await cli("ask", "pause it", "--as", "operator", "--data", data(world))
-        (code,) = {line.split()[-1] for line in asked.out.splitlines() if "chatops-bot approve" in line}
+        code = offered(asked.out)
         typed = await cli("ask", f"approve {code}", "--as", "approver", "--data", data(world))
         refused = await cli("approve", code, "--data", data(world))
         assert not await is_paused(world)
@@ -578,6 +603,6 @@ def test_the_demo_is_asked_and_its_changes_are_approved_from_a_terminal(demo: De
     asked = run_cli("ask", "pause log-archive", "--as", "operator", cwd=demo.data.parent)
     assert asked.returncode == 2  # the demo's folder is not here under its usual name
     asked = run_cli("ask", "pause nightly-report", "--as", "operator", "--data", demo.data)
-    (code,) = {line.split()[-1] for line in asked.stdout.splitlines() if "chatops-bot approve" in line}
+    code = offered(asked.stdout)
     assert run_cli("approve", code, "--data", demo.data).returncode == 0
     assert demo.task("nightly-report")["Status"] == "disabled"

@@ -127,7 +127,7 @@ def _buttons(buttons: Sequence[Button], look: Look) -> Iterator[str]:
     number = 0
     for button in buttons:
         if button.command:
-            yield harmless(f"{button.label}: {PROGRAM} {button.command}")
+            yield harmless(" ".join(filter(None, (f"{button.label}:", PROGRAM, button.command, look.where))))
         elif button.control == "followup":
             number += 1
             yield from _wrapped(f"{number}. {button.label}", look, hang=3)
