@@ -8,18 +8,16 @@ import asyncio
 import io
 import json
 import os
-import shlex
 import shutil
 import signal
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol, TextIO
 
-from chatops_bot.app.config import Config, load_config
 from chatops_bot.app.local_client import reach
+from chatops_bot.app.where import Where
 from chatops_bot.domain.errors import ConfigInvalid, PlatformUnavailable
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.session import TurnOutcome
@@ -37,25 +35,9 @@ from chatops_bot.platforms.terminal.screen import Screen
 from chatops_bot.sessions.commands import Verdict
 
 DONE, NOT_DONE, STOPPED_BY_KEY = 0, 1, 130
-DEMO = Path(".chatops-demo")
-CONFIG = Path("chatops-bot.yaml")
 MAX_STDIN_CHARS = 200_000
 """Far over what one question may hold, which the bot says itself."""
 _FINISHED = frozenset({TurnOutcome.ANSWERED, TurnOutcome.WAITING, TurnOutcome.CAPPED})
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Which bot is meant: by its data folder, by its configuration, or, with neither, the one of this folder."""
-
-    data: Path | None = None
-    config: Path | None = None
-
-    @property
-    def options(self) -> str:
-        """The options that mean this bot from any folder, for a shell; empty when none was given."""
-        named = (("--data", self.data), ("--config", self.config))
-        return " ".join(f"{option} {shlex.quote(str(path.resolve()))}" for option, path in named if path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +61,7 @@ class Asked(Protocol):
 
 async def ask(question: Question, where: Where) -> int:
     """Ask, print the answer as it comes, and return the exit code. Raises ChatopsError with one sentence."""
-    folder, config = _find(where)
+    folder, config = where.find()
     if not question.text.strip():
         raise LocalRefused("The question is empty; write it in quotes behind `ask`, or pipe it into `ask -`.")
     try:
@@ -175,7 +157,7 @@ class _JsonLines:
 
 async def decide(verdict: Verdict, code: str, role: Role | None, where: Where) -> int:
     """Decide about a proposal of the running bot, print what came of it, and return the exit code."""
-    folder, _ = _find(where)
+    folder, _ = where.find()
     async with reach(folder) as running:
         if running is None:
             raise LocalRefused(
@@ -202,29 +184,6 @@ def question_text(text: str) -> str:
             sys.stdin.reconfigure(errors="replace")
         text = sys.stdin.read(MAX_STDIN_CHARS)
     return text.encode("utf-8", "replace").decode()
-
-
-def _find(where: Where) -> tuple[Path, Config | None]:
-    """The bot's data folder, and its configuration where that was named or lies here."""
-    if where.config is not None:
-        config = load_config(where.config)
-        return config.data, config
-    if where.data is not None:
-        return _data_folder(where.data), None
-    if CONFIG.exists():
-        config = load_config(CONFIG)
-        return config.data, config
-    if DEMO.exists():
-        return _data_folder(DEMO), None
-    raise ConfigInvalid(
-        f"There is no {CONFIG} here; name a configuration with --config, or a data folder with --data."
-    )
-
-
-def _data_folder(folder: Path) -> Path:
-    """The folder itself, or the bot's part of a demo's folder."""
-    inside_demo = folder / "bot"
-    return (inside_demo if (inside_demo / "bot.db").exists() else folder).resolve()
 
 
 def _screen(where: Where) -> Screen:
