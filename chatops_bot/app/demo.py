@@ -209,6 +209,7 @@ class Demo:
             line = {
                 "workspace": workspace["url"],
                 "scheduler": scheduler["url"],
+                "bot": bot["url"],
                 "bot_user_id": workspace["bot_user_id"],
                 "channels": workspace["channels"],
                 "people": workspace["people"],
@@ -226,7 +227,7 @@ class Demo:
             )
             _say(f"workspace  {workspace['url']}  <- open this in a browser")
             _say(f"scheduler  {scheduler['url']}  with demo tasks and a worker")
-            _say("bot        mention @opsbot in #incidents or #ops, or write to it directly")
+            _say(f"bot        mention @opsbot in #incidents or #ops; its health is at {bot['url']}/readyz")
             _say(f"model      {bot['model']}{hint}")
             _say(f"data       {self._data}  (Ctrl-C ends all three; start again to go on)")
         if self._options.open_browser and not self._options.as_json and _has_screen():
