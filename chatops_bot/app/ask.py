@@ -32,6 +32,7 @@ from chatops_bot.platforms.terminal.letters import Look
 from chatops_bot.platforms.terminal.people import LocalRefused
 from chatops_bot.platforms.terminal.plain import view_text
 from chatops_bot.platforms.terminal.screen import Screen
+from chatops_bot.rendering.escapes import shown
 from chatops_bot.sessions.commands import Verdict
 
 DONE, NOT_DONE, STOPPED_BY_KEY = 0, 1, 130
@@ -97,7 +98,7 @@ class _Conversation:
         self._is_interrupted = False
 
     async def run(self) -> int:
-        loop = asyncio.get_running_loop()
+        loop, lost = asyncio.get_running_loop(), ""
         self._printing = asyncio.create_task(self._print())
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         try:
@@ -106,11 +107,17 @@ class _Conversation:
             if not self._is_interrupted:
                 raise
             outcome = None
+        except PlatformUnavailable as error:
+            if not self._thread:  # it never began
+                raise
+            outcome, lost = None, str(error)
         finally:
             loop.remove_signal_handler(signal.SIGINT)
             if self._stopping is not None:
                 await asyncio.gather(self._stopping, return_exceptions=True)
         self._printer.close()
+        if lost:
+            sys.stderr.write(shown(f"chatops-bot: {lost}\n"))
         if self._thread and self._is_kept and not self._question.as_json:
             as_whom = "" if self._question.role else "; to ask for changes add --as operator"
             sys.stderr.write(f"thread {self._thread}  (go on with --thread {self._thread}{as_whom})\n")

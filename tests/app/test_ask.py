@@ -18,6 +18,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 
 from chatops_bot.app.config import Config, LocalConfig, RolesConfig, ShutdownConfig
 from chatops_bot.app.local_socket import listen, socket_address, socket_path
@@ -25,6 +26,7 @@ from chatops_bot.domain.errors import ModelRefused
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import TextDelta
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
+from chatops_bot.platforms.terminal.frames import Opened, frame_to_json
 from chatops_bot.stores.sqlite import read_audit
 from chatops_bot.stores.sqlite_file import open_read_only
 from tests.app.conftest import DEADLINE, REPOSITORY, DemoProcess, plain_env, run_cli
@@ -147,6 +149,13 @@ async def test_a_thread_goes_on_where_it_was_and_others_know_nothing_of_it(world
     assert ["remember the owl" in text for text in texts] == [True, True, False]
 
 
+async def test_a_thread_that_is_none_is_refused(world: World):
+    async with world.bot():
+        refused = await cli("ask", "and then?", "--thread", "nosuch", "--data", data(world))
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == "chatops-bot: There is no thread nosuch here; ask without a thread to begin one.\n"
+
+
 async def test_the_question_may_come_from_stdin(world: World):
     model = ScriptedModel([says("Fine.")])
     async with world.bot(model):
@@ -257,14 +266,15 @@ async def test_a_question_that_is_too_long_is_refused_by_the_bot(world: World):
 
 async def test_one_question_at_a_time_in_a_thread(world: World):
     reached, hold = held_at("never")
-    async with world.bot(ScriptedModel([says("never")], before_delta=hold)):
-        process = await start("ask", "first", "--thread", "t_mine", "--data", data(world))
+    async with world.bot(ScriptedModel([says("ok"), says("never")], before_delta=hold)):
+        mine = (await cli("ask", "zeroth", "--data", data(world))).err.split()[1]
+        process = await start("ask", "first", "--thread", mine, "--data", data(world))
         await asyncio.wait_for(reached.wait(), DEADLINE)
-        second = await cli("ask", "second", "--thread", "t_mine", "--data", data(world))
+        second = await cli("ask", "second", "--thread", mine, "--data", data(world))
         process.send_signal(signal.SIGINT)
         await process.communicate()
     assert (second.code, second.out) == (2, "")
-    assert "Another question in thread t_mine is still being answered" in second.err
+    assert f"Another question in thread {mine} is still being answered" in second.err
 
 
 async def test_a_bot_that_stops_takes_nothing_more_and_ends_what_it_began(world: World):
@@ -317,6 +327,32 @@ async def test_the_end_of_the_bot_ends_the_answer(world: World):
     assert process.returncode == 1
     assert "The bot restarted while it was working on this" in out.decode()
     assert "Traceback" not in err.decode()
+
+
+async def test_a_bot_that_dies_in_the_middle_of_an_answer_is_a_failure_and_no_refusal(tmp_path: Path):
+    async def about(_: web.Request) -> web.Response:
+        return web.json_response({"model": "offline"})
+
+    async def die(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(json.dumps(frame_to_json(Opened("t_1", "offline"))).encode() + b"\n")
+        assert request.transport is not None
+        request.transport.abort()
+        return response
+
+    app = web.Application()
+    app.add_routes([web.get("/", about), web.post("/ask", die)])
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listen(tmp_path)).start()
+        told = await cli("ask", "list tasks", "--data", tmp_path)
+    finally:
+        await runner.cleanup()
+    assert (told.code, told.out) == (1, "")
+    assert told.err.startswith(f"chatops-bot: The bot of {tmp_path} broke off in the middle; ")
+    assert "Traceback" not in told.err
 
 
 # -- who somebody is ---------------------------------------------------------------------------------------------------

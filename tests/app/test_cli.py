@@ -306,6 +306,7 @@ async def test_run_prints_one_ready_line_and_ends_on_sigterm(tmp_path: Path):
         print(f"\n[measured] end of `run` by SIGTERM: {time.monotonic() - began:.2f} s")
         assert (process.returncode, rest) == (0, b"")
         assert b"Traceback" not in log
+        assert b"warning" not in log.lower(), "a start with all that is needed warns of nothing"
         assert [
             word for word in (*SECRETS.values(), *tokens(workspace).values()) if word.encode() in log
         ] == []
