@@ -33,7 +33,7 @@ from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
-from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.view import View
 from chatops_bot.llm.failover import FailoverModel
 from chatops_bot.llm.offline import OfflineModel
@@ -162,10 +162,11 @@ async def open_bot(
             )
         await core.approvals.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
-        stack.push_async_callback(desk.aclose, CUT_SECONDS)
         api = await stack.enter_async_context(local_api(config.data))
         drain_seconds = config.shutdown.drain_seconds
-        stack.push_async_callback(_come_to_rest, slack, core.router, drain_seconds, hurry or asyncio.Event())
+        stack.push_async_callback(
+            _come_to_rest, slack, core.router, desk, drain_seconds, hurry or asyncio.Event()
+        )
         core.router.resume(never_started)
         await core.router.resume_forms()
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
@@ -209,7 +210,7 @@ def build_core(
     model: LLM,
     platform: Platform,
     directory: Directory,
-    on_rest: Callable[[SessionKey, TurnOutcome], None],
+    on_rest: Callable[[str, TurnOutcome], None],
 ) -> Core:
     """Everything between a platform and the tools.
 
@@ -352,11 +353,15 @@ async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application
     return f"http://{host}:{port}"
 
 
-async def _come_to_rest(slack: SlackPlatform, router: Router, patience: float, hurry: asyncio.Event) -> None:
-    """Take in nothing more, let what runs come to its end, cut off what does not."""
+async def _come_to_rest(
+    slack: SlackPlatform, router: Router, desk: LocalDesk, patience: float, hurry: asyncio.Event
+) -> None:
+    """Take in nothing more, let what runs come to its end within `patience` seconds, cut off what does not."""
+    deadline = asyncio.get_running_loop().time() + patience
     await slack.stop_intake()
-    await unless(hurry, asyncio.gather(router.drain(patience), slack.drain(patience)))
-    await router.cut(CUT_SECONDS)
+    left = max(0.0, deadline - asyncio.get_running_loop().time())
+    await unless(hurry, asyncio.gather(router.drain(left), slack.drain(left), desk.drain(left)))
+    await asyncio.gather(router.cut(CUT_SECONDS), desk.aclose(CUT_SECONDS))
 
 
 async def _sweep(approvals: Approvals, forms: Forms) -> None:

@@ -12,7 +12,7 @@ from datetime import timedelta
 from chatops_bot.context.history import unanswered
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Language
-from chatops_bot.domain.people import Effect, may_ask
+from chatops_bot.domain.people import Effect, lower, may_ask
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry, FormFilled, ToolReturned, TurnRested, UserSaid
@@ -63,7 +63,7 @@ async def recover_turns(
 async def _resumed(
     turn: RunningTurn, entries: list[Entry], directory: Directory, clock: Clock
 ) -> TurnInput | None:
-    """The input of a turn that never started, its author with the rights of today; None for any other turn."""
+    """The input of a turn that never started, its author with what they may today of what they asked with; None for any other turn."""
     if not turn.input or any(
         isinstance(e, UserSaid | FormFilled | TurnRested) and e.turn_id == turn.id for e in entries
     ):
@@ -74,7 +74,8 @@ async def _resumed(
         asked = restored_input(turn.input)
         if asked.at is None or clock.now() - asked.at > RESUMED_WITHIN:
             return None
-        author = await directory.person(asked.author.id)
+        today = await directory.person(asked.author.id)
+        author = replace(today, role=lower(asked.author.role, today.role))
         return replace(asked, author=author, resumed=True) if may_ask(author, Effect.READ) is None else None
     except ValueError:
         _log.warning("turn %s: what was asked cannot be read", turn.id)
