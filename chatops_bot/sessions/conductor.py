@@ -17,7 +17,7 @@ from chatops_bot.domain.model import ContextMessage, Message, SystemMessage
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
-from chatops_bot.domain.transcript import Entry, FormFilled, TurnRested, UserSaid
+from chatops_bot.domain.transcript import Entry, FormFilled, UserSaid
 from chatops_bot.domain.turn_event import Asked, Noted, Proposed, Rested, TurnEvent
 from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
 from chatops_bot.rendering import notices
@@ -29,7 +29,7 @@ from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput, stored_input
 from chatops_bot.sessions.memory import ThreadMemory
-from chatops_bot.sessions.recovery import cut_short
+from chatops_bot.sessions.resting import store_rest
 from chatops_bot.tools.registry import Registry
 
 NAME_CHARS = 80
@@ -311,9 +311,7 @@ class Conductor:
         """Store the end first, then show it: a crash in between leaves only an edit to catch up on."""
         await answer.rest()
         body = self._redactor.text(progress.body)
-        left = await cut_short(self._store, turn_input.session, turn_id, progress.outcome, self._clock)
-        rested = TurnRested(turn_id, self._clock.now(), progress.outcome, body)
-        await self._store.transcripts.append(turn_input.session, [*left, rested])
+        await store_rest(self._store, turn_input.session, turn_id, progress.outcome, body, self._clock)
         _log.info("the turn rests: %s", progress.outcome)
         await self._finish(turn_id, answer, progress.outcome)
 

@@ -12,7 +12,7 @@ BORDERS = {"chatops_bot/tools/border.py", "chatops_bot/sessions/conductor.py", "
 """The tool, turn and process border: the only places where whatever fails may be caught."""
 BROAD = {"Exception", "BaseException"}
 MODULE_LINES = 450
-FUNCTION_LINES = 80
+FUNCTION_LINES = 60
 
 
 def python_files(*folders: str) -> Iterator[tuple[Path, str]]:
@@ -86,7 +86,7 @@ def test_no_module_and_no_function_is_too_long():
     print("\n[measured] longest modules:", *sorted(modules)[:-4:-1], sep="\n  ")
     print("[measured] longest functions:", *sorted(functions)[:-4:-1], sep="\n  ")
     assert [module for module in modules if module[0] > MODULE_LINES] == []
-    assert [function for function in functions if function[0] > FUNCTION_LINES] == []
+    assert [function for function in functions if function[0] >= FUNCTION_LINES] == []
 
 
 MOCKS = {"mock", "unittest.mock", "pytest_mock"}
