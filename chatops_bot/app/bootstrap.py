@@ -103,7 +103,7 @@ async def open_bot(
         api = await stack.enter_async_context(local_api(config.data))
         drain_seconds = config.shutdown.drain_seconds
         stack.push_async_callback(
-            _come_to_rest, slack, core.router, desk, drain_seconds, hurry or asyncio.Event()
+            come_to_rest, slack, core.router, desk, drain_seconds, hurry or asyncio.Event()
         )
         core.router.resume(never_started)
         await core.router.resume_forms()
@@ -181,7 +181,7 @@ async def _recover(core: Core, platform: Platform, directory: Directory, clock: 
     return never_started
 
 
-async def _come_to_rest(
+async def come_to_rest(
     slack: SlackPlatform, router: Router, desk: LocalDesk, patience: float, hurry: asyncio.Event
 ) -> None:
     """Take in nothing more, let what runs come to its end within `patience` seconds, cut off what does not."""

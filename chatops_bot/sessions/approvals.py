@@ -31,8 +31,8 @@ STALE_AFTER = timedelta(seconds=60)
 
 
 _UNKNOWN = Phrase(
-    "此消息串里没有这个提案，未执行任何操作；请核对卡片上的代码。",
-    "There is no such proposal in this thread, so nothing was run; check the code on the card.",
+    "此处没有这个提案，未执行任何操作；请核对卡片上的代码。",
+    "There is no such proposal here, so nothing was run; check the code on the card.",
 )
 _DECIDED = Phrase(
     "此提案已有结论：{state}（{who}，{when}）。", "This proposal is decided already: {state} ({who}, {when})."

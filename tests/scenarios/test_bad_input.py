@@ -97,8 +97,8 @@ def person_client(world: World, person: str) -> AsyncWebClient:
 async def test_a_click_that_means_nothing_is_answered_to_that_person_alone(world: World):
     not_valid = "此控件已失效，未执行任何操作。 This control is no longer valid; nothing was done."
     no_proposal = (
-        "此消息串里没有这个提案，未执行任何操作；请核对卡片上的代码。 "
-        "There is no such proposal in this thread, so nothing was run; check the code on the card."
+        "此处没有这个提案，未执行任何操作；请核对卡片上的代码。 "
+        "There is no such proposal here, so nothing was run; check the code on the card."
     )
     expected = {
         "mystery": not_valid,

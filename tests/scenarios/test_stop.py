@@ -13,6 +13,7 @@ from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from chatops_bot.ports import Store
 from chatops_bot.sessions.mailbox import WAITING_LIMIT
 from tests.scenarios.conftest import Json, World, action_ids, everything, until, visible
+from tests.scenarios.gateway import Fault
 from tests.scenarios.tapped_store import tapped
 from tests.scenarios.test_restart import HeldAt
 
@@ -137,6 +138,26 @@ async def test_a_viewer_stops_only_their_own_question_and_an_operator_any(world:
         await (world.says("ana", "stop", ts) if way == "word" else world.click("ana", answer, "stop"))
         stopped = (await world.settled(ts, 1))[1]
     assert STOPPED["en"].format("Ana Duarte") in everything(stopped)
+
+
+async def test_a_refusal_that_slack_holds_up_does_not_hold_up_a_stop(world: World):
+    """What the bot has to say meanwhile waits for Slack's rate limit, and the word `stop` does not."""
+    held = HeldAt("never")
+    async with world.bot(ScriptedModel([says("One. ", "never")], before_delta=held)):
+        ts, _ = await held_answer(world, held)
+        limited = Fault(
+            "POST /api/chat.postEphemeral", {"ok": False, "error": "ratelimited"}, times=1, status=429,
+            headers={"Retry-After": "60"},
+        )  # fmt: skip
+        world.to_slack.faults.append(limited)
+        await world.says("vera", "stop", ts)
+
+        async def refused() -> bool | None:
+            return True if limited.times == 0 else None
+
+        await until(refused, "the refusal that Slack does not take")
+        await world.says("oscar", "stop", ts)
+        await shows(world, ts, STOPPED["en"].format(OSCAR), place=1)
 
 
 async def test_a_viewer_may_stop_what_they_asked(world: World):
