@@ -110,7 +110,12 @@ async def open_bot(
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        _run_beside(stack, sweep(core.approvals, core.forms), "expiry sweep")
+        overdue = {
+            "proposals": core.approvals.sweep,
+            "forms": core.forms.sweep,
+            "filled forms": core.router.begin_filled,
+        }
+        _run_beside(stack, sweep(overdue), "expiry sweep")
         _run_beside(stack, metrics.watch_loop(), "loop lag")
         health.recovered()
         stack.callback(health.drain)
@@ -193,8 +198,19 @@ async def come_to_rest(
 
 
 def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:
-    """Run `work` until the stack is closed."""
-    stack.push_async_callback(_cancel, asyncio.create_task(work, name=name))
+    """Run `work` until the stack is closed; that it ended before is a fault, which the log tells."""
+    task = asyncio.create_task(work, name=name)
+    task.add_done_callback(_tell_of_death)
+    stack.push_async_callback(_cancel, task)
+
+
+def _tell_of_death(task: asyncio.Task[None]) -> None:
+    if not task.cancelled():
+        _log.error(
+            "the %s ended and does not run until the bot is started again",
+            task.get_name(),
+            exc_info=task.exception(),
+        )
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:

@@ -95,12 +95,12 @@ def methods_used() -> set[str]:
     return found
 
 
-def test_the_manifest_asks_for_what_the_adapter_uses():
+def test_the_manifest_asks_for_what_the_adapter_uses_and_nothing_else():
     scopes = set(yaml_path(manifest(), "oauth_config", "scopes", "bot"))
     events = set(yaml_path(manifest(), "settings", "event_subscriptions", "bot_events"))
     used = methods_used()
     assert {"chat.postMessage", "chat.update", "conversations.replies", "users.info"} <= used
-    assert used == set(NEEDS), "NEEDS holds the scopes of each method that is used, and of no other"
+    assert used == set(NEEDS), "NEEDS has the scopes of each method that is used"
     assert events == set(EVENT_NEEDS)
     needed = set().union(*(NEEDS[method] for method in used), *(EVENT_NEEDS[event] for event in events))
     assert needed == scopes

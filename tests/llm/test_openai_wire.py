@@ -25,6 +25,7 @@ from chatops_bot.domain.model import (
 from chatops_bot.llm.openai_errors import ProviderErrors
 from chatops_bot.llm.openai_wire import ANSWER_BYTES, AnswerParser
 from tests.llm.model_server import DONE, call, chunk, complaint, event, text, usage
+from tests.timing import FACTOR, ratio
 
 
 def parser() -> AnswerParser:
@@ -222,6 +223,15 @@ def test_calls_without_ids_stay_apart_by_index():
 def test_whole_calls_without_id_and_index_stay_apart():
     pieces = [call(None, "", "t", '{"a":1}'), call(None, "", "t", '{"a":2}'), call(None, "", "u", "{}")]
     assert calls_in(*pieces) == [["", "t", '{"a":1}'], ["", "t", '{"a":2}'], ["", "u", "{}"]]
+
+
+def test_a_call_that_names_itself_in_every_piece_costs_time_as_it_is_long():
+    def read(size: int) -> None:
+        parts = ['{"a":"', *["word " * 20] * size, '"}']
+        answer = "".join(parts)
+        assert calls_in(*(call(None, "", "t", part) for part in parts)) == [["", "t", answer]]
+
+    assert ratio(read, 1_000) < 2.5 * FACTOR
 
 
 @pytest.mark.case("peer-T06")
