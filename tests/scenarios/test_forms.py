@@ -367,7 +367,7 @@ async def test_a_filled_form_of_somebody_who_lost_their_rights_begins_nothing_an
     less = world.config()
     people = {**less.roles.people, world.people["oscar"]["id"]: "viewer"}
     less = less.model_copy(update={"roles": less.roles.model_copy(update={"people": people})})
-    async with world.bot(config=less):
+    async with world.bot(ScriptedModel([]), config=less):  # which nobody asks anything
 
         async def told() -> bool | None:
             said = [everything(m) for m in await world.thread(ts)]
@@ -376,7 +376,7 @@ async def test_a_filled_form_of_somebody_who_lost_their_rights_begins_nothing_an
             )
 
         await until(told, "the reason why the form begins nothing")
-    async with world.bot():
+    async with world.bot(ScriptedModel([])):
         assert not any("approve" in action_ids(m) for m in await world.thread(ts))
 
 
