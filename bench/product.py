@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, fields
 from datetime import timedelta
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -76,8 +77,7 @@ class KeptAudit:
 class Product:
     """What all conversations share: connections and tools, and nothing of any one of them."""
 
-    connections: aiohttp.ClientSession
-    base_url: str
+    client_of: Callable[[str], OpenAIClient]
     system: str
     dispatcher: Dispatcher
     entries: KeptEntries
@@ -86,8 +86,7 @@ class Product:
 
     async def converse(self, prompt: str, model: str, on_delta: OnDelta) -> None:
         """One turn in a session of its own. Each piece of the model's text goes to `on_delta` as it comes."""
-        client = OpenAIClient(self.connections, base_url=self.base_url, api_key="x", model=model)
-        loop = Loop(client, self.dispatcher, self.entries, self.clock, self.ids)
+        loop = Loop(self.client_of(model), self.dispatcher, self.entries, self.clock, self.ids)
         session = SessionKey("bench", "local", "C1", self.ids.new("thread"))
 
         async def emit(event: TurnEvent) -> None:
@@ -126,6 +125,11 @@ async def open_product(
         )
         try:
             async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as connections:
-                yield Product(connections, base_url, system, dispatcher, KeptEntries(), clock, ids)
+
+                @lru_cache
+                def client_of(model: str) -> OpenAIClient:
+                    return OpenAIClient(connections, base_url=base_url, api_key="x", model=model)
+
+                yield Product(client_of, system, dispatcher, KeptEntries(), clock, ids)
         finally:
             await store.aclose()

@@ -3,6 +3,7 @@
 The harness has put its modules `tools` (`SYSTEM`, `FUNCTIONS`, `SCHEMAS`) and `script` on `sys.path`.
 """
 
+import gc
 import importlib
 import sys
 from contextlib import AsyncExitStack
@@ -20,6 +21,7 @@ _products: list[Product] = []
 
 
 async def start(base_url: str) -> None:
+    gc.freeze()  # as `chatops-bot run` does when its imports are done
     tools = importlib.import_module("tools")
     product = open_product(base_url, system=tools.SYSTEM, functions=tools.FUNCTIONS, schemas=tools.SCHEMAS)
     _products.append(await _open.enter_async_context(product))

@@ -60,14 +60,10 @@ class Step:
             self.texts.append(text)
             self.size += len(text)
             return self._show(self._splitter.feed(self._guard.feed(text)))
+        if isinstance(delta, ToolCallDelta):
+            self._add_piece(delta)
+            return ""
         match delta:
-            case ToolCallDelta():
-                pieces = self._pieces.setdefault(delta.index, _Pieces())
-                pieces.id = pieces.id or delta.id  # providers repeat id and name; the first one counts
-                pieces.name = pieces.name or delta.name
-                pieces.arguments.append(delta.arguments)
-                pieces.opaque = delta.opaque or pieces.opaque
-                self.size += len(delta.arguments) + len(delta.name)
             case ReasoningDelta(text):
                 self.size += len(text)
             case TextEnded():
@@ -77,6 +73,14 @@ class Step:
             case _:
                 pass  # a notice is shown, not remembered
         return ""
+
+    def _add_piece(self, delta: ToolCallDelta) -> None:
+        pieces = self._pieces.setdefault(delta.index, _Pieces())
+        pieces.id = pieces.id or delta.id  # providers repeat id and name; the first one counts
+        pieces.name = pieces.name or delta.name
+        pieces.arguments.append(delta.arguments)
+        pieces.opaque = delta.opaque or pieces.opaque
+        self.size += len(delta.arguments) + len(delta.name)
 
     def close(self) -> str:
         """The text is over: returns the visible rest and settles `followups`. Text that comes all the same begins anew."""

@@ -19,6 +19,7 @@ from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.metering import (
     MeteredModel,
+    TurnCount,
     metered_events,
     metered_platform,
     metered_store,
@@ -82,7 +83,7 @@ async def open_bot(
         session = await stack.enter_async_context(aiohttp.ClientSession())
         sqlite = await stack.enter_async_context(open_store(config, clock))
         registry = await stack.enter_async_context(open_registry(config, secrets, clock))
-        metrics = Metrics()
+        turns = TurnCount(metrics := Metrics())
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -90,7 +91,7 @@ async def open_bot(
         metered = partial(MeteredModel, metrics=metrics)
         core = build_core(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
-            store=metered_store(wrap_store(sqlite), metrics, [tool.spec.name for tool in registry]),
+            store=metered_store(wrap_store(sqlite), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
             on_rest=rests.tell,
         )  # fmt: skip
@@ -98,7 +99,7 @@ async def open_bot(
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
-        never_started = await _recover(core, platform, directory, clock)
+        never_started = await _recover(core, platform, directory, clock, turns)
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
         drain_seconds = config.shutdown.drain_seconds
@@ -173,7 +174,9 @@ async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application
     return f"http://{host}:{port}"
 
 
-async def _recover(core: Core, platform: Platform, directory: Directory, clock: Clock) -> list[TurnInput]:
+async def _recover(
+    core: Core, platform: Platform, directory: Directory, clock: Clock, turns: TurnCount
+) -> list[TurnInput]:
     """Settle what the last process left, and return the turns that it accepted and never started."""
     interrupted, never_started = await recover_turns(core.store, platform, directory, clock)
     if interrupted or never_started:
@@ -182,6 +185,8 @@ async def _recover(core: Core, platform: Platform, directory: Directory, clock: 
             interrupted,
             len(never_started),
         )
+    for turn in never_started:
+        turns.resume(turn.turn_id)
     await core.approvals.recover()
     return never_started
 

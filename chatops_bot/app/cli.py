@@ -20,7 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = options.run(options)
     except ChatopsError as error:
-        sys.stderr.write(f"chatops-bot: {error}\n")
+        from chatops_bot.rendering.escapes import shown
+
+        sys.stderr.write(shown(f"chatops-bot: {error}\n"))  # it may quote a file name, a server, a model
         code = CANNOT_START
     except KeyboardInterrupt:
         code = 130

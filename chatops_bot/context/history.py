@@ -97,8 +97,9 @@ def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
 def answer_to(call: ToolCall, result: ToolReturned | None, *, nonce: Callable[[], str]) -> ToolMessage:
     """The message that answers `call`: its fenced result, or the statement that none was stored."""
     content = _NO_RESULT if result is None else result.content
-    replayed = _replayable(call)
-    return ToolMessage(call.id, replayed.name, fence(content, source=f"tool {call.name}", nonce=nonce))
+    return ToolMessage(
+        call.id, _legal_name(call.name), fence(content, source=f"tool {call.name}", nonce=nonce)
+    )
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -109,8 +110,11 @@ def _replayable(call: ToolCall) -> ToolCall:
 
     This is the one place that sees to it. Arguments that were an object stay as they were, to the byte.
     """
-    name = call.name if _NAME.fullmatch(call.name) else "unreadable_name"
-    return ToolCall(call.id, name, _object_text(call.arguments), call.opaque)
+    return ToolCall(call.id, _legal_name(call.name), _object_text(call.arguments), call.opaque)
+
+
+def _legal_name(name: str) -> str:
+    return name if _NAME.fullmatch(name) else "unreadable_name"
 
 
 def _object_text(arguments: str) -> str:

@@ -94,9 +94,14 @@ class Proposal:
         return self.state is ProposalState.PENDING
 
 
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+).encode
+
+
 def canonical_json(value: object) -> str:
     """One spelling per value: sorted keys, no spaces, text unescaped. Equal values give equal text whatever the key order."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _CANONICAL(value)
 
 
 def action_digest(

@@ -11,32 +11,34 @@ from typing import Any
 from chatops_bot.domain.language import Phrase
 
 _B64 = "[A-Za-z0-9_-]"
-_PATTERNS: tuple[tuple[str, str], ...] = (
-    ("private-key", r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
-    ("slack-token", r"\bx(?:ox[abeoprs]|app|wfp)-[A-Za-z0-9-]{8,}"),
-    ("slack-webhook", r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{10,}"),
-    ("model-key", r"\bsk-[A-Za-z0-9_-]{16,}"),
-    ("github-token", r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
-    ("gitlab-token", r"\bglpat-[A-Za-z0-9_-]{16,}"),
-    ("aws-key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    ("google-key", r"\bAIza[A-Za-z0-9_-]{30,}"),
-    ("grafana-token", r"\bgl(?:sa|c)_[A-Za-z0-9_=-]{20,}"),
-    ("npm-token", r"\bnpm_[A-Za-z0-9]{30,}"),
+_PATTERNS: tuple[tuple[str, str, str], ...] = (
+    # label, what every match holds (a pattern much quicker to look for), pattern
+    ("private-key", "-----BEGIN", r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
+    ("slack-token", "xox|xapp|xwfp", r"\bx(?:ox[abeoprs]|app|wfp)-[A-Za-z0-9-]{8,}"),
+    ("slack-webhook", r"hooks\.slack", r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{10,}"),
+    ("model-key", "sk-", r"\bsk-[A-Za-z0-9_-]{16,}"),
+    ("github-token", "gh[pousr]_|github_pat", r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
+    ("gitlab-token", "glpat-", r"\bglpat-[A-Za-z0-9_-]{16,}"),
+    ("aws-key", "AKIA|ASIA", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    ("google-key", "AIza", r"\bAIza[A-Za-z0-9_-]{30,}"),
+    ("grafana-token", "gl(?:sa|c)_", r"\bgl(?:sa|c)_[A-Za-z0-9_=-]{20,}"),
+    ("npm-token", "npm_", r"\bnpm_[A-Za-z0-9]{30,}"),
     # The whole shape is looked for once per run of characters; only then where in its first part the token begins.
-    ("jwt", rf"(?<!{_B64})(?={_B64}*+\.eyJ{_B64}{{8,}}+\.{_B64}{{8}})(?:{_B64}*?[_-])??eyJ{_B64}{{8,}}+\.{_B64}++\.{_B64}++"),
-    ("bearer", r"(?i:(?<=bearer )[A-Za-z0-9._~+/=-]{12,})"),
-    ("basic", r"(?i:(?<![A-Za-z0-9])authorization[\"']?\s*[:=]\s*[\"']?basic\s+[A-Za-z0-9+/=_-]{8,})"),
-    ("fence", r"(?<=nonce=)[0-9a-f]{32}"),  # a nonce that a model repeats is no use to anybody who reads it
-    ("url-password", r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),
-    ("assigned-secret", r"(?i:(?<![A-Za-z0-9])(?:password|passwd|pwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token)"
+    ("jwt", "eyJ", rf"(?<!{_B64})(?={_B64}*+\.eyJ{_B64}{{8,}}+\.{_B64}{{8}})(?:{_B64}*?[_-])??eyJ{_B64}{{8,}}+\.{_B64}++\.{_B64}++"),
+    ("bearer", "(?i:bearer )", r"(?i:(?<=bearer )[A-Za-z0-9._~+/=-]{12,})"),
+    ("basic", "(?i:authorization)", r"(?i:(?<![A-Za-z0-9])authorization[\"']?\s*[:=]\s*[\"']?basic\s+[A-Za-z0-9+/=_-]{8,})"),
+    ("fence", "nonce=", r"(?<=nonce=)[0-9a-f]{32}"),  # a nonce that a model repeats is no use to anybody who reads it
+    ("url-password", "://", r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),
+    ("assigned-secret", "(?i:passw|pwd|secret|api|token)", r"(?i:(?<![A-Za-z0-9])(?:password|passwd|pwd|secret|api[_-]?key|access[_-]?token|auth[_-]?token)"
      r"[\"']?\s*[:=]\s*[\"']?(?!\[redacted|-----BEGIN)[^\s\"',;&]{6,})"),
 )  # fmt: skip
 
 # Each pattern takes time linear in the text: where an unbounded repetition can still fail, it can't begin inside itself.
 # ASCII word borders: a token right behind a Chinese character is a token all the same.
 _COMBINED = re.compile(
-    "|".join(f"(?P<{label.replace('-', '_')}>{pattern})" for label, pattern in _PATTERNS), re.ASCII
+    "|".join(f"(?P<{label.replace('-', '_')}>{pattern})" for label, _, pattern in _PATTERNS), re.ASCII
 )
+_HINT = re.compile("|".join(hint for _, hint, _ in _PATTERNS), re.ASCII)
 _SHORTEST_SECRET = 6
 
 
@@ -53,7 +55,7 @@ class Redactor:
         """`text` with every secret replaced by a label; text without one comes back as it is."""
         if self._known is not None:
             text = self._known.sub("[redacted:configured]", text)
-        return _COMBINED.sub(_label, text)
+        return _COMBINED.sub(_label, text) if _HINT.search(text) else text
 
     def phrase(self, phrase: Phrase) -> Phrase:
         """A phrase with both languages redacted."""

@@ -16,6 +16,7 @@ from http import HTTPStatus
 from math import inf
 
 import aiohttp
+from multidict import CIMultiDict
 from yarl import URL
 
 from chatops_bot.domain.errors import ConfigInvalid, ModelUnavailable
@@ -94,9 +95,12 @@ class OpenAIClient:
         self._url = completions_url(base_url)
         self._model = model
         self._timeouts = timeouts or ModelTimeouts()
+        self._connecting = aiohttp.ClientTimeout(
+            total=None, connect=self._timeouts.connect, sock_connect=self._timeouts.connect
+        )
         self._context_role = context_role
         self._sleep = sleep
-        self._headers = _headers(api_key.strip())
+        self._headers = CIMultiDict(_headers(api_key.strip()))
         self._host = self._url.host_port_subcomponent or ""
         self._errors = ProviderErrors(self._host, model, secrets=[api_key.strip()])
         self._include_usage = True
@@ -126,6 +130,7 @@ class OpenAIClient:
                 yield delta
             await self._hang_up(response)
         finally:
+            patience.close()
             response.close()
 
     async def _open(self, request: ModelRequest, deadline: float) -> tuple[aiohttp.ClientResponse, bytes]:
@@ -154,9 +159,7 @@ class OpenAIClient:
                     self._url,
                     data=body,
                     headers=self._headers,
-                    timeout=aiohttp.ClientTimeout(
-                        total=None, connect=self._timeouts.connect, sock_connect=self._timeouts.connect
-                    ),
+                    timeout=self._connecting,
                     allow_redirects=False,
                 )
                 if response.status == HTTPStatus.OK:
@@ -178,9 +181,9 @@ class OpenAIClient:
 
     async def _read(self, response: aiohttp.ClientResponse, patience: "_Patience") -> bytes:
         """The next bytes; none at the end, or when a whole answer has waited long enough for its usage."""
+        patience.watch(response.content)
         try:
-            async with asyncio.timeout_at(patience.deadline):
-                return await response.content.readany()
+            return await response.content.readany()
         except aiohttp.ClientError as error:
             if not patience.whole:
                 raise self._errors.broke_off() from error
@@ -189,10 +192,14 @@ class OpenAIClient:
                 raise self._errors.stalled(self._timeouts.between) from error
             if not patience.whole:
                 raise self._errors.silent(self._timeouts.first_delta) from error
+        finally:
+            patience.reading = None
         return b""
 
     async def _hang_up(self, response: aiohttp.ClientResponse) -> None:
         """Read up to the end of the answer if that comes at once: only then can the connection be used again."""
+        if response.content.at_eof():
+            return
         with suppress(aiohttp.ClientError, TimeoutError):
             async with asyncio.timeout(self._timeouts.hang_up):
                 while await response.content.readany():
@@ -200,13 +207,19 @@ class OpenAIClient:
 
 
 class _Patience:
-    """Until when the next bytes are waited for. Only progress moves that time; bytes do not."""
+    """Until when the next bytes are waited for. Only progress moves that time; bytes do not.
+
+    One timer serves a whole answer: when it goes off, it looks whether the time has moved on since, which it has with
+    nearly every piece. A timer a piece would cost more than parsing it.
+    """
 
     def __init__(self, timeouts: ModelTimeouts) -> None:
         self.deadline = _now() + timeouts.first_delta
         self.begun = False
         self.whole = False
         self._timeouts = timeouts
+        self.reading: aiohttp.StreamReader | None = None
+        self._timer: asyncio.TimerHandle | None = None
 
     def progressed(self) -> None:
         """A delta was passed on; the time that its receiver took is not the provider's."""
@@ -218,6 +231,27 @@ class _Patience:
         if not self.whole:
             self.whole = True
             self.deadline = _now() + self._timeouts.linger
+            self.close()
+
+    def watch(self, content: aiohttp.StreamReader) -> None:
+        """From here on a read of `content` ends in TimeoutError when the time is up, until `reading` is None again."""
+        self.reading = content
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_at(self.deadline, self._look)
+
+    def _look(self) -> None:
+        self._timer = None
+        if self.reading is None:
+            return  # the receiver takes its time
+        if self.deadline > _now():
+            self._timer = asyncio.get_running_loop().call_at(self.deadline, self._look)
+        else:
+            self.reading.set_exception(TimeoutError())
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 def _now() -> float:

@@ -189,6 +189,30 @@ def _text_of_arguments(arguments: Any) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
+class _Deltas:
+    """The deltas of one read, in order. Pieces of text that came together, and next to each other, are one delta."""
+
+    __slots__ = ("_deltas", "_texts", "add_text")
+
+    def __init__(self) -> None:
+        self._deltas: list[ModelDelta] = []
+        self._texts: list[str] = []
+        self.add_text = self._texts.append
+
+    def add(self, delta: ModelDelta) -> None:
+        self._join()
+        self._deltas.append(delta)
+
+    def taken(self) -> list[ModelDelta]:
+        self._join()
+        return self._deltas
+
+    def _join(self) -> None:
+        if self._texts:
+            self._deltas.append(TextDelta("".join(self._texts)))
+            self._texts.clear()
+
+
 class AnswerParser:
     """Turns the bytes of one answer into deltas. `errors` makes the errors, in the provider's name; `model` names the
     model in `Finished`.
@@ -225,9 +249,9 @@ class AnswerParser:
 
     def feed(self, data: bytes) -> list[ModelDelta]:
         """The deltas that `data` completes, in order, never a `Finished`."""
-        deltas: list[ModelDelta] = []
+        deltas = _Deltas()
         if self.ended:
-            return deltas
+            return []
         try:
             for event in self._events_in(data):
                 self._take(event, deltas)
@@ -235,13 +259,13 @@ class AnswerParser:
                     break
         except ModelError as failure:
             self._failure = failure
-        return deltas
+        return deltas.taken()
 
     def close(self) -> list[ModelDelta]:
         """What the end of the answer completes; the last one is `Finished`. Raises the ModelError that it ended in."""
         if self._failure is not None:
             raise self._failure
-        rest: list[ModelDelta] = []
+        rest = _Deltas()
         if not self._done:
             try:
                 for event in self._last_events():
@@ -250,7 +274,8 @@ class AnswerParser:
                 if not self.answered:
                     raise
         self._end_text(rest)
-        return [*rest, self._finished()]
+        rest.add(self._finished())
+        return rest.taken()
 
     def _events_in(self, data: bytes) -> Iterator[bytes]:
         if self._events is None and self._document is None:
@@ -278,7 +303,7 @@ class AnswerParser:
         elif self._events is not None:
             yield from self._events.flush()
 
-    def _take(self, event: bytes, deltas: list[ModelDelta]) -> None:
+    def _take(self, event: bytes, deltas: _Deltas) -> None:
         """Add what one event says. Runs for every word of every answer."""
         if event[:1] != b"{":
             event = event.strip()
@@ -300,7 +325,7 @@ class AnswerParser:
         if self._answered and not self._text_ended:
             self._end_text(deltas)
 
-    def _choice(self, number: int, choice: _Choice, deltas: list[ModelDelta]) -> None:
+    def _choice(self, number: int, choice: _Choice, deltas: _Deltas) -> None:
         if choice.delta is not None:
             self._streamed = True
             self._said(number, choice.delta, deltas)
@@ -316,7 +341,7 @@ class AnswerParser:
         """Broken JSON is a broken-off answer once the provider has spoken the protocol, and rubbish before."""
         return self._errors.broke_off() if self._reasons else self._errors.rubbish()
 
-    def _said(self, choice: int, said: _Said, deltas: list[ModelDelta]) -> None:
+    def _said(self, choice: int, said: _Said, deltas: _Deltas) -> None:
         if said.reasoning_content is not None or said.reasoning is not None:
             self._reason(said, deltas)
         if said.reasoning_details is not None or said.thinking_blocks is not None:
@@ -331,7 +356,7 @@ class AnswerParser:
             if not isinstance(content, str):
                 content = _text_of(content, deltas)
             if self._think.settled and content:
-                deltas.append(TextDelta(content))
+                deltas.add_text(content)
             else:
                 self._write(content, deltas)
         if said.refusal:
@@ -342,9 +367,9 @@ class AnswerParser:
         for piece in pieces or ():
             delta = self._calls.place(choice, piece)
             if delta.id or delta.name or delta.arguments or delta.opaque:
-                deltas.append(delta)
+                deltas.add(delta)
 
-    def _reason(self, said: _Said, deltas: list[ModelDelta]) -> None:
+    def _reason(self, said: _Said, deltas: _Deltas) -> None:
         """The same thought may come under both names; it counts once."""
         name, thought = "reasoning_content", said.reasoning_content
         if not thought and isinstance(said.reasoning, str):
@@ -352,26 +377,26 @@ class AnswerParser:
         if thought is not None:
             self._reasoning.add_text(name, thought)
             if thought:
-                deltas.append(ReasoningDelta(thought))
+                deltas.add(ReasoningDelta(thought))
 
-    def _write(self, content: str, deltas: list[ModelDelta]) -> None:
+    def _write(self, content: str, deltas: _Deltas) -> None:
         if not self._think.settled:
             thought, content = self._think.feed(content)
             if thought:
-                deltas.append(ReasoningDelta(thought))
+                deltas.add(ReasoningDelta(thought))
         if content:
-            deltas.append(TextDelta(content))
+            deltas.add_text(content)
 
-    def _end_text(self, deltas: list[ModelDelta]) -> None:
+    def _end_text(self, deltas: _Deltas) -> None:
         """Let go of what was held back, and say once that no more comes."""
         thought, text = self._think.close()
         if thought:
-            deltas.append(ReasoningDelta(thought))
+            deltas.add(ReasoningDelta(thought))
         if text:
-            deltas.append(TextDelta(text))
+            deltas.add_text(text)
         if not self._text_ended:
             self._text_ended = True
-            deltas.append(TextEnded())
+            deltas.add(TextEnded())
 
     def _finished(self) -> Finished:
         reasons = frozenset(self._reasons.values())
@@ -386,7 +411,7 @@ class AnswerParser:
         return Finished(reason, self._usage, self._reasoning.merged(self._think.raw), self._model)
 
 
-def _text_of(parts: list[_Part], deltas: list[ModelDelta]) -> str:
+def _text_of(parts: list[_Part], deltas: _Deltas) -> str:
     """The text of content in parts. Thoughts among them are told, but not kept: nobody is known to want them back."""
     for part in parts:
         if part.type == "thinking" and isinstance(part.thinking, list):
@@ -394,7 +419,7 @@ def _text_of(parts: list[_Part], deltas: list[ModelDelta]) -> str:
                 str(piece.get("text") or "") for piece in part.thinking if isinstance(piece, dict)
             )
             if thought:
-                deltas.append(ReasoningDelta(thought))
+                deltas.add(ReasoningDelta(thought))
     return "".join(part.text or "" for part in parts if part.type == "text")
 
 
@@ -418,4 +443,4 @@ def _detail(figures: dict[str, Any], group: str, name: str) -> object:
 
 
 def _tokens(figure: object) -> int:
-    return int(figure) if isinstance(figure, int | float) and 0 < figure < 1e12 else 0
+    return int(figure) if isinstance(figure, (int, float)) and 0 < figure < 1e12 else 0

@@ -136,8 +136,8 @@ class Mailboxes:
             self._left += box.waiting
             del self._boxes[session]
 
-    async def close(self, patience: float) -> bool:
-        """Start nothing more, and wait up to `patience` seconds for what runs; whether all of it has come to rest.
+    async def close(self, patience: float) -> None:
+        """Start nothing more, and wait up to `patience` seconds for what runs.
 
         What still waits is left to recovery at the next start.
         """
@@ -145,7 +145,6 @@ class Mailboxes:
         tasks = self._tasks()
         if tasks and patience > 0:
             await asyncio.wait(tasks, timeout=patience)
-        return not self._tasks()
 
     async def cut(self, patience: float) -> None:
         """Cancel what runs, and give it `patience` seconds to say so; what hangs longer is let go of."""

@@ -5,7 +5,7 @@ A text that is no such value raises a StoreError which names the row, and nothin
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
@@ -32,10 +32,12 @@ _ENTRY: TypeAdapter[Entry] = TypeAdapter(
 )
 _FORM: TypeAdapter[Form] = TypeAdapter(Form)
 _PROPOSAL: TypeAdapter[Proposal] = TypeAdapter(Proposal)
+_KINDS: dict[type[Any], TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in get_args(Entry)}
+"""To write an entry, its own kind is enough, and much quicker than the union."""
 
 
 def entry_text(entry: Entry) -> str:
-    return _ENTRY.dump_json(entry).decode()
+    return _KINDS[type(entry)].dump_json(entry).decode()
 
 
 def entry_from(text: str, session: str = "") -> Entry:

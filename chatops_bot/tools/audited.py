@@ -90,6 +90,8 @@ def decision_record(
 
 def _redacted_arguments(text: str, redactor: Redactor) -> str:
     """Arguments as the model sent them, secrets taken out of the values that the JSON spells, or of the text where it is none."""
+    if "\\" not in text and redactor.text(text) == text:
+        return text  # nothing stands in it that JSON spells in another way
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

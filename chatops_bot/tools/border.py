@@ -60,11 +60,11 @@ def redacted(redactor: Redactor, inner: Handler) -> Handler:
 
     async def redact(invocation: Invocation) -> Dispatched:
         done = await inner(invocation)
-        result = replace(
-            done.result,
-            content=redactor.value(done.result.content),
-            summary=redactor.phrase(done.result.summary),
-            suggestions=tuple(map(redactor.phrase, done.result.suggestions)),
+        result = ToolResult(
+            done.result.status,
+            redactor.value(done.result.content),
+            redactor.phrase(done.result.summary),
+            tuple(map(redactor.phrase, done.result.suggestions)),
         )
         return replace(done, result=result)
 

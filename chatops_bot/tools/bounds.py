@@ -36,8 +36,11 @@ def timed(inner: Handler) -> Handler:
 def capped(inner: Handler) -> Handler:
     async def cap(invocation: Invocation) -> Dispatched:
         done = await inner(invocation)
-        return replace(
-            done, result=replace(done.result, content=cap_content(done.result.content, RESULT_CHARS))
+        content = cap_content(done.result.content, RESULT_CHARS)
+        return (
+            done
+            if content is done.result.content
+            else replace(done, result=replace(done.result, content=content))
         )
 
     return cap

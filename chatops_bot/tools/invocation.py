@@ -30,6 +30,10 @@ class Invocation:
     found: Tool | None = None
     arguments: Any = None
 
+    def of(self, tool: Tool, arguments: Any = None) -> "Invocation":
+        """The same call, of a tool that was found, and with arguments that were checked."""
+        return Invocation(self.call, self.context, self.memory, self.language, tool, arguments)
+
     @property
     def tool(self) -> Tool:
         """The tool that was found. Asking before it was looked up is a mistake in the order of wrappers."""

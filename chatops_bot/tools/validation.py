@@ -1,7 +1,6 @@
 """Arguments that are not valid JSON or do not fit the schema never run: the model gets field and reason."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -19,7 +18,7 @@ def found_in(registry: Registry, inner: Handler) -> Handler:
     """Look the tool up by its exact name; an unknown one gets the list of valid names."""
 
     async def find(invocation: Invocation) -> Dispatched:
-        return await inner(replace(invocation, found=registry.find(invocation.call.name)))
+        return await inner(invocation.of(registry.find(invocation.call.name)))
 
     return find
 
@@ -29,7 +28,7 @@ def validated(inner: Handler) -> Handler:
 
     async def validate(invocation: Invocation) -> Dispatched:
         arguments = parse_arguments(invocation.call.arguments, invocation.tool.spec.arguments)
-        return await inner(replace(invocation, arguments=arguments))
+        return await inner(invocation.of(invocation.tool, arguments))
 
     return validate
 
@@ -93,7 +92,8 @@ def parse_object(text: str) -> dict[str, Any]:
         )
     try:
         value = json.loads(text)
-        canonical_json(value).encode()  # a lone surrogate is legal JSON and no text
+        if not text.isascii() or "\\u" in text:
+            canonical_json(value).encode()  # a lone surrogate is legal JSON and no text
     except (ValueError, RecursionError) as error:
         raise ToolArgumentsInvalid(
             Phrase(

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from chatops_bot.app.config import Config, LocalConfig, RolesConfig, ShutdownConfig
-from chatops_bot.app.local_socket import SOCKET_NAME
+from chatops_bot.app.local_socket import socket_path
 from chatops_bot.domain.errors import ModelRefused
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import TextDelta
@@ -54,7 +54,7 @@ async def cli(*arguments: str | Path, stdin: str | None = None, **more: Any) -> 
     if stdin is not None:
         more["stdin"] = asyncio.subprocess.PIPE
     process = await start(*arguments, **more)
-    out, err = await asyncio.wait_for(process.communicate(stdin.encode() if stdin else None), DEADLINE)
+    out, err = await asyncio.wait_for(process.communicate(os.fsencode(stdin) if stdin else None), DEADLINE)
     return Ended(process.returncode, out, err)
 
 
@@ -294,16 +294,25 @@ async def test_the_end_of_the_bot_ends_the_answer(world: World):
 
 
 async def test_the_socket_is_for_its_owner_alone_and_goes_with_the_bot(world: World):
+    path = socket_path(data(world))
     async with world.bot():
-        assert stat.S_IMODE((data(world) / SOCKET_NAME).stat().st_mode) == 0o600
-        assert stat.S_IMODE(data(world).stat().st_mode) == 0o700
-    assert not (data(world) / SOCKET_NAME).exists()
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert not path.exists()
+
+
+async def test_a_start_leaves_the_rights_of_the_data_folder_to_its_owner(world: World):
+    data(world).mkdir()
+    data(world).chmod(0o751)
+    async with world.bot():
+        assert stat.S_IMODE(data(world).stat().st_mode) == 0o751
 
 
 async def test_a_socket_of_a_bot_that_was_killed_is_in_nobodys_way(world: World):
-    data(world).mkdir()
+    path = socket_path(data(world))
+    path.parent.mkdir(parents=True)
     with closing(socket.socket(socket.AF_UNIX)) as left:
-        left.bind(str(data(world) / SOCKET_NAME))
+        left.bind(str(path))
     async with world.bot(ScriptedModel([says("Fine.")])):
         assert (await cli("ask", "hello", "--data", data(world))).out == "Fine.\n"
 
@@ -487,6 +496,14 @@ async def test_without_a_bot_the_question_is_answered_here_and_nothing_is_kept(w
     assert "thread" not in asked.err
     assert list(temporary.iterdir()) == []
     assert not (world.folder / "data").exists()
+
+
+@pytest.mark.parametrize("way", ["argument", "stdin"])
+async def test_bytes_that_are_no_text_are_asked_as_question_marks(world: World, way: str):
+    question = "who is M\udcfcller?"
+    text, stdin = (question, None) if way == "argument" else ("-", question)
+    asked = await cli("ask", text, "--config", written(world), stdin=stdin, env=passwords(world))
+    assert (asked.code, "Traceback" in asked.err) == (0, False)
 
 
 async def test_without_a_bot_ctrl_c_stops_the_turn_and_leaves_nothing(world: World, tmp_path: Path):

@@ -13,13 +13,16 @@ from bench.showing import folded, joined
 from chatops_bot.domain.model import TextDelta, ToolCallDelta
 from tests.tracked import ROOT
 
-LOOP_RATIO = 3.0
+FIRST_DELTA_SECONDS = 0.01
+"""The goal is a thousandth; ten times that, as the best of a dozen, is a fault on any machine."""
+LOOP_RATIO = 2.6
+"""Quiet runs stand at 2.2. The bare reader does less than any loop could do; against a comparable one the goal is 1.5."""
 
 
 def test_the_contenders_read_the_same_answer():
     said = [delta.text for delta in ours(stream()) if isinstance(delta, TextDelta)]
-    assert said == texts()
-    assert len(said) == DELTAS
+    assert "".join(said) == "".join(texts())
+    assert len(texts()) == DELTAS
     assert "".join(bare_json(stream())) == "".join(bare_msgspec(stream())) == "".join(said) == joined()
     arguments = [delta.arguments for delta in ours(call_stream()) if isinstance(delta, ToolCallDelta)]
     assert "".join(bare_json(call_stream())) == "".join(bare_msgspec(call_stream())) == "".join(arguments)
@@ -40,9 +43,9 @@ async def test_the_loops_hand_over_the_same_text_and_the_server_checks_their_res
 
 
 async def test_all_that_the_loop_checks_and_keeps_costs_little_more_than_reading():
-    """The goal is 1.5 x a comparable reader on a quiet machine; the gate leaves room for a busy one."""
     async with contenders() as named:
-        (bare, ours), _ = await at_once(named, rounds=8)
+        (bare, ours), (_, first) = await at_once(named, rounds=12)
+        assert first.seconds < FIRST_DELTA_SECONDS
     assert ours.seconds / bare.seconds < LOOP_RATIO
 
 
@@ -85,7 +88,8 @@ asyncio.run(main())
 
 def test_it_prints_a_table_of_ratios():
     ran = subprocess.run(
-        [sys.executable, "-m", "bench", "--rounds", "1"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert ran.stdout.count(" 1.00 x") >= 4
+        [sys.executable, "-m", "bench", "--rounds", "1", "--only", "parsing"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ran.stdout.count(" 1.00 x") == 2
     assert "ours" in ran.stdout

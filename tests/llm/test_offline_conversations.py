@@ -28,6 +28,7 @@ from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import FormFilled
 from chatops_bot.llm.offline import OfflineModel
 from chatops_bot.llm.offline.arguments import mask
+from chatops_bot.llm.offline.model import LONGEST_SHOW, pieces
 from chatops_bot.llm.offline.verbs import CHINESE_ANY_VERB, ENGLISH_ANY_VERB
 from tests.llm.offline_play import WRITE_TOOLS, Content, Scheduler, answer, fenced, play, run, task, tools
 
@@ -583,6 +584,13 @@ async def test_text_comes_in_small_pieces_and_a_pace_does_not_change_it():
     assert at_once == paced
     assert len(at_once) > 20
     assert max(map(len, at_once)) <= 25
+
+
+@given(st.text(max_size=400), st.sampled_from([0.0, 0.03, 1.0, 5.0]))
+def test_nobody_waits_for_a_long_answer_to_be_shown(text: str, pace: float):
+    parts = pieces(text, pace)
+    assert "".join(parts) == "".join(pieces(text, 0.0))
+    assert len(parts) <= 1 or len(parts) * pace <= LONGEST_SHOW + pace
 
 
 async def test_the_name_is_offline():

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import math
 import re
 from collections.abc import AsyncGenerator
 
@@ -21,12 +22,15 @@ from chatops_bot.llm.offline.plan import respond
 
 _PIECE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff]{1,4}|[^\s\u2e80-\u9fff\uf900-\ufaff]{1,24}\s?|\s+")
 
+LONGEST_SHOW = 2.5
+"""Seconds that an answer may take to grow: the whole of it was there before its first word."""
+
 
 class OfflineModel:
     """Answers by rules, from tool results alone; reaches nothing.
 
-    `pace`: seconds between two pieces of text, so that an answer is seen to grow; 0 sends it at once. Equal requests give
-    equal deltas.
+    `pace`: seconds between two pieces of text, so that an answer is seen to grow; 0 sends it at once. A long answer comes in
+    larger pieces, so that nobody waits for the show. Equal requests give equal deltas.
     """
 
     def __init__(self, pace: float = 0.0) -> None:
@@ -43,13 +47,20 @@ class OfflineModel:
             yield ModelNotice(phrases.NO_MODEL)
         response = respond(conversation)
         text, calls = (response.text, response.changes) if isinstance(response, Answer) else ("", response)
-        for piece in _PIECE.findall(text):
+        for piece in pieces(text, self._pace):
             yield TextDelta(piece)
             if self._pace > 0:
                 await asyncio.sleep(self._pace)
         for index, call in enumerate(calls):
             yield ToolCallDelta(index, _call_id(request, index), call.tool, call.arguments)
         yield Finished(FinishReason.TOOL_CALLS if calls else FinishReason.STOP)
+
+
+def pieces(text: str, pace: float) -> list[str]:
+    """Words, or as many of them at a time as it takes to say all within `LONGEST_SHOW` with pauses of `pace` seconds."""
+    words = _PIECE.findall(text)
+    together = max(1, math.ceil(len(words) * pace / LONGEST_SHOW))
+    return ["".join(words[at : at + together]) for at in range(0, len(words), together)]
 
 
 def _call_id(request: ModelRequest, index: int) -> str:
