@@ -287,6 +287,26 @@ async def test_one_message_too_many_is_told_so(world: World):
     assert len(await world.thread(ts)) == 2 + 2 * WAITING_LIMIT + 1
 
 
+async def test_one_press_too_many_is_told_so_in_both_languages(world: World):
+    """A button says nothing of its presser's language."""
+    held = HeldAt("never")
+    model = ScriptedModel(
+        [says("Hello.\n\n```followups\nAnd then?\n```"), says("One. ", "never")], before_delta=held
+    )
+    async with world.bot(model):
+        ts = await world.says("oscar", f"{world.mention} hello")
+        _, first = await world.settled(ts, 1)
+        await world.says("oscar", "tell me", ts)
+        await asyncio.wait_for(held.reached.wait(), 10)
+        for number in range(WAITING_LIMIT):
+            await world.says("ana", f"question {number}", ts)
+        await shows(world, ts, f"Waiting – {WAITING_LIMIT} before this")
+        await world.click("vera", first, "followup")
+        (whisper,) = await world.whispers("vera")
+    assert f"此处已有 {WAITING_LIMIT} 条消息在排队" in everything(whisper)
+    assert f"{WAITING_LIMIT} messages wait here already" in everything(whisper)
+
+
 async def test_the_second_delivery_of_a_message_is_taken_when_storing_the_first_failed(world: World):
     """Claim and turn are stored together or not at all, so what was acknowledged and not stored comes once more."""
     failed = asyncio.Event()
