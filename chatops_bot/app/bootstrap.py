@@ -16,7 +16,7 @@ from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_registry, open_store
 from chatops_bot.app.health import Health
 from chatops_bot.app.local_api import local_api
-from chatops_bot.app.local_desk import Rests
+from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.metering import (
     MeteredModel,
     TurnCount,
@@ -101,16 +101,21 @@ async def open_bot(
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         never_started = await _recover(core, platform, directory, clock, turns)
         desk = local_desk(core, terminal, platform, people, rests, ids)
-        stack.push_async_callback(desk.aclose, CUT_SECONDS)
         api = await stack.enter_async_context(local_api(config.data))
         drain_seconds = config.shutdown.drain_seconds
-        stack.push_async_callback(_come_to_rest, slack, core.router, drain_seconds, hurry or asyncio.Event())
+        stack.push_async_callback(
+            come_to_rest, slack, core.router, desk, drain_seconds, hurry or asyncio.Event()
+        )
         core.router.resume(never_started)
         await core.router.resume_forms()
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        overdue = {"proposals": core.approvals.sweep, "forms": core.forms.sweep}
+        overdue = {
+            "proposals": core.approvals.sweep,
+            "forms": core.forms.sweep,
+            "filled forms": core.router.begin_filled,
+        }
         _run_beside(stack, sweep(overdue), "expiry sweep")
         _run_beside(stack, metrics.watch_loop(), "loop lag")
         health.recovered()
@@ -186,11 +191,15 @@ async def _recover(
     return never_started
 
 
-async def _come_to_rest(slack: SlackPlatform, router: Router, patience: float, hurry: asyncio.Event) -> None:
-    """Take in nothing more, let what runs come to its end, cut off what does not."""
+async def come_to_rest(
+    slack: SlackPlatform, router: Router, desk: LocalDesk, patience: float, hurry: asyncio.Event
+) -> None:
+    """Take in nothing more, let what runs come to its end within `patience` seconds, cut off what does not."""
+    deadline = asyncio.get_running_loop().time() + patience
     await slack.stop_intake()
-    await unless(hurry, asyncio.gather(router.drain(patience), slack.drain(patience)))
-    await router.cut(CUT_SECONDS)
+    left = max(0.0, deadline - asyncio.get_running_loop().time())
+    await unless(hurry, asyncio.gather(router.drain(left), slack.drain(left), desk.drain(left)))
+    await asyncio.gather(router.cut(CUT_SECONDS), desk.aclose(CUT_SECONDS))
 
 
 def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:

@@ -14,7 +14,7 @@ from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
-from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.view import View
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
@@ -80,7 +80,7 @@ def build_core(
     model: LLM,
     platform: Platform,
     directory: Directory,
-    on_rest: Callable[[SessionKey, TurnOutcome], None],
+    on_rest: Callable[[str, TurnOutcome], None],
 ) -> Core:
     """Everything between a platform and the tools.
 

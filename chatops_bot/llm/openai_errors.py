@@ -63,7 +63,7 @@ NOT_FOUND = Phrase(
     "{host} finds no model {model} at this address (HTTP 404). Check the model name and the base URL.",
 )
 TOO_LONG = Phrase(
-    "这段对话超过了 {host} 的模型 {model} 能接受的长度。请另开一个话题。",
+    "这段对话超过了 {host} 的模型 {model} 能接受的长度。请另开一个消息串。",
     "This conversation is longer than model {model} at {host} accepts. Go on in a new thread.",
 )
 REDIRECTED = Phrase(

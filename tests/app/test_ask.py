@@ -11,17 +11,16 @@ import socket
 import stat
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
 from aiohttp import web
 
 from chatops_bot.app.config import Config, LocalConfig, RolesConfig, ShutdownConfig
-from chatops_bot.app.local_socket import listen, socket_address, socket_path
+from chatops_bot.app.local_socket import listen, socket_path
 from chatops_bot.domain.errors import ModelRefused
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import TextDelta
@@ -91,13 +90,6 @@ def held_at(
             await go_on.wait()
 
     return reached, hold
-
-
-@asynccontextmanager
-async def api(folder: Path) -> AsyncIterator[aiohttp.ClientSession]:
-    with socket_address(folder) as address:
-        async with aiohttp.ClientSession("http://local", connector=aiohttp.UnixConnector(address)) as session:
-            yield session
 
 
 def audit(world: World) -> list[Any]:
@@ -389,7 +381,7 @@ async def test_a_folder_with_a_long_name_has_a_socket_too(world: World):
 
 
 async def test_who_asks_is_known_from_the_system_whatever_the_request_says(world: World):
-    async with world.bot(pausing(), config=local(world, "operator")), api(data(world)) as session:
+    async with world.bot(pausing(), config=local(world, "operator")), world.local_api() as session:
         headers = {"X-User": "admin", "Authorization": "Bearer admin", "X-Forwarded-User": "local:ana"}
         body = {"text": "pause nightly-report", "as": "operator"}
         async with session.post("/ask", json=body, headers=headers) as response:
@@ -413,7 +405,7 @@ async def test_who_asks_is_known_from_the_system_whatever_the_request_says(world
 async def test_a_request_that_is_none_is_told_what_is_wrong_with_it(world: World, path: str, body: Any):
     async with (
         world.bot(ScriptedModel([])),
-        api(data(world)) as session,
+        world.local_api() as session,
         session.post(f"/{path}", json=body) as response,
     ):
         assert response.status == 403
@@ -467,6 +459,17 @@ async def test_a_proposal_of_a_chat_is_approved_here_once_and_its_card_tells(wor
         assert ME in everything(done)
         assert action_ids(done) == []
     assert len(world.to_scheduler.reached(PAUSE)) == 1
+
+
+async def test_a_decision_with_a_lower_role_is_carried_out_with_that_role(world: World):
+    async with world.bot(pausing(), config=local(world, "admin")):
+        _, card = await asked_for(world, "pause nightly-report")
+        done = await cli("approve", code_of(card), "--as", "approver", "--data", data(world))
+    assert done.code == 0
+    assert [(r.decision, r.role) for r in audit(world) if r.person_id == ME] == [
+        ("approved", "approver"),
+        ("applied", "approver"),
+    ]
 
 
 async def test_a_proposal_is_rejected_here_and_nothing_runs(world: World):
