@@ -161,6 +161,7 @@ async def test_a_model_sees_its_call_wait_and_then_the_filled_form(world: World)
         fill = {
             said["type"]: "http: request a URL",
             said["payload"]: "http://example.test/go",
+            said["cron"]: "Another, written below",
             said["own"]: "15 3 * * *",
             "Retries at most": "5",
         }
