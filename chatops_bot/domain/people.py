@@ -83,10 +83,11 @@ def may_approve(person: Person, effect: Effect, risk: Risk, *, requester_id: str
     """None when `person` may approve a change of this effect and risk; otherwise the reason for the refusal."""
     rights = RIGHTS[person.role]
     if effect not in rights.approves:
-        needed = ", ".join(role for role, held in RIGHTS.items() if effect in held.approves)
+        roles = [role for role, held in RIGHTS.items() if effect in held.approves]
+        needed, takes = ", ".join(roles), "one of: " if len(roles) > 1 else "the role "
         return Phrase(
             f"角色 {person.role} 不能批准此变更（{effect}）；需要的角色：{needed}。",
-            f"Role {person.role} may not approve this change ({effect}); it takes one of: {needed}.",
+            f"Role {person.role} may not approve this change ({effect}); it takes {takes}{needed}.",
         )
     if person.id == requester_id and risk not in rights.approves_own:
         return Phrase(

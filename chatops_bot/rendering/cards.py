@@ -57,7 +57,9 @@ _SENTENCES: dict[ProposalState, tuple[Phrase, Tone]] = {
     ProposalState.EXPIRED: (notices.EXPIRED, "info"),
 }
 
-_TOLD_BY_SENTENCE = frozenset({ProposalState.APPLIED, ProposalState.REJECTED})
+_SAID_BY_RESULT = frozenset({ProposalState.APPLIED, ProposalState.EXPIRED})
+"""States whose result of one line says all that the sentence would, and more."""
+_TOLD_BY_SENTENCE = _SAID_BY_RESULT | {ProposalState.REJECTED}
 """States whose sentence says all that a result of one line would: what was done, or that nothing was."""
 
 
@@ -323,7 +325,7 @@ def _outcome(proposal: Proposal, language: Language) -> Iterator[Block]:
     time = _clock(proposal.expires_at, proposal.created_at)
     sentence = phrase.filled(target=target_words(proposal.plan.target, language), time=time).said_in(language)
     is_told = bool(result) and not _is_long(result)
-    yield Notice(exact(result) if is_told and state is ProposalState.APPLIED else sentence, tone)
+    yield Notice(exact(result) if is_told and state in _SAID_BY_RESULT else sentence, tone)
     if _is_long(result):
         yield Code(exact_block(result), notices.RESULT.said_in(language))
     elif is_told and state not in _TOLD_BY_SENTENCE:

@@ -175,6 +175,18 @@ def test_a_chinese_card_is_decided_by_typing_chinese(draw):
     assert parse_command("拒绝 K7Q2MX") == DecideByCode("reject", "K7Q2MX")
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["This proposal expired at 14:02 UTC; nothing was run.", "The approver may not approve this any more."],
+)
+def test_an_expired_card_says_why_in_one_sentence(said, draw):
+    view = card(replace(PROPOSAL, state=ProposalState.EXPIRED, outcome_text=said))
+    (notice,) = [block for block in view.blocks if isinstance(block, Notice)]
+    assert notice.text == said
+    assert draw(view).count("nothing was run") == said.count("nothing was run")
+    assert draw(view).count(said) == 1
+
+
 @pytest.mark.parametrize("risk", list(Risk))
 def test_only_a_high_risk_asks_twice(risk):
     view = card(replace(PROPOSAL, risk=risk))

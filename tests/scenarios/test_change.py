@@ -276,7 +276,7 @@ async def test_deleting_takes_an_admin_and_never_the_one_who_asked(world: World)
         await world.click("ana", card, "approve")
         assert (
             await told(world, "ana")
-            == "Role approver may not approve this change (destructive); it takes one of: admin."
+            == "Role approver may not approve this change (destructive); it takes the role admin."
         )
     assert world.to_scheduler.reached("DELETE") == []
     assert (await world.task("legacy-sync"))["Status"] == "disabled"
