@@ -1,8 +1,10 @@
-"""`python -m bench [--rounds N]`: prints one table a hot path."""
+"""`python -m bench [--rounds N] [--only PATH]`: prints one table a hot path."""
 
 import argparse
 
 from bench import cutting, looping, parsing, showing
+
+PATHS = {"parsing": parsing, "looping": looping, "showing": showing, "cutting": cutting}
 
 
 def main() -> None:
@@ -10,11 +12,13 @@ def main() -> None:
         prog="python -m bench", description="What the hot paths cost, as ratios."
     )
     parser.add_argument("--rounds", type=int, default=15, help="the best of so many is taken (default 15)")
-    rounds = parser.parse_args().rounds
-    print("Best of", rounds, "rounds; the ratio is to the first row of each table.")
-    for path in (parsing, looping, showing, cutting):
-        print()
-        print(path.report(rounds), flush=True)
+    parser.add_argument("--only", choices=sorted(PATHS), help="this path alone")
+    options = parser.parse_args()
+    print("Best of", options.rounds, "rounds; the ratio is to the first row of each table.")
+    for name, path in PATHS.items():
+        if options.only in (None, name):
+            print()
+            print(path.report(options.rounds), flush=True)
 
 
 main()
