@@ -104,6 +104,17 @@ async def test_what_the_schema_lets_be_blank_and_the_tool_does_not_is_asked_with
     assert (refused.result.status, refused.form) == ("error", None)
 
 
+async def test_a_form_for_a_blank_says_what_is_wrong_with_the_rest_too(bench):
+    since, lines = Phrase("要写时间。", "Say since when."), Phrase("太多了。", "Too many.")
+    bench.search.refusal = ToolFailed(Phrase("缺", "lacks"), problems={"since": since, "lines": lines})
+    done = await bench.call("search", '{"groups": ["web"], "hosts": ["a"], "deep": true, "lines": 500}')
+    assert done.result.content["missing"] == ["since"]
+    assert {field.name: field.problem for field in done.form.fields if field.problem} == {
+        "since": since, "lines": lines,
+    }  # fmt: skip
+    assert done.form.known["lines"] == 500
+
+
 async def test_a_form_says_at_once_what_is_wrong_with_the_values_that_came_with_the_call(bench):
     too_many = Phrase("太多了。", "Too many.")
 

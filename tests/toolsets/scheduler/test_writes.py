@@ -190,7 +190,7 @@ async def test_retry_without_the_extension_is_a_fresh_run_and_says_so(go, call):
     plan = await call.plan("retry_failed_instance", {"instance_id": 1})
     assert plan.target == "run #1 of task nightly-report (#1)"
     assert plan.risk == "high"
-    assert details(plan)["How (this scheduler has no retry)"] == "fresh run"
+    assert details(plan)["This scheduler has no retry; a fresh run stands in for"] == "#1"
     assert details(plan)["The error it ended with"] == "execute_failed: exit 1"
     assert details(plan)["What will be executed"] == "run-nightly-report"
     outcome = await call.apply("retry_failed_instance", {"instance_id": 1})
