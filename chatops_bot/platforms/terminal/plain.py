@@ -57,7 +57,11 @@ def view_text(view: View, look: Look) -> str:
     lines: list[str] = []
     before: Block | None = None
     for block in view.blocks:
-        if isinstance(block, Lines) and commands and all(c in " ".join(block.lines) for c in commands):
+        if (
+            isinstance(block, Lines)
+            and commands
+            and all(c.split()[-1] in " ".join(block.lines) for c in commands)
+        ):
             continue  # it tells what to type in a chat
         drawn = block_lines(block, inner)
         if drawn and lines and not (isinstance(before, _STANDS_ALONE) and isinstance(block, Facts | Notice)):
