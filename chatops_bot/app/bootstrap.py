@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -29,14 +29,16 @@ from chatops_bot.app.metrics import Metrics
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.process import unless
 from chatops_bot.app.web import web_app
+from chatops_bot.context.history import project
 from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.transcript import Entry
 from chatops_bot.domain.view import View
 from chatops_bot.llm.failover import FailoverModel
-from chatops_bot.llm.offline import OfflineModel
+from chatops_bot.llm.offline import OfflineModel, is_for_the_rules
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
@@ -51,7 +53,7 @@ from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.recovery import recover_turns
-from chatops_bot.sessions.router import Router
+from chatops_bot.sessions.router import Overhears, Router, every_message
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.asking import Asker
@@ -141,6 +143,9 @@ async def open_bot(
             platform=platform,
             directory=directory,
             on_rest=rests.tell,
+            overhears=partial(_rules_overhear, ids)
+            if model is None and secrets.model is None
+            else every_message,
         )
         health = Health(lambda: slack.deaf_because, sqlite.check)
         alerts = (
@@ -210,6 +215,7 @@ def build_core(
     platform: Platform,
     directory: Directory,
     on_rest: Callable[[SessionKey, TurnOutcome], None],
+    overhears: Overhears = every_message,
 ) -> Core:
     """Everything between a platform and the tools.
 
@@ -260,6 +266,7 @@ def build_core(
         forms=forms,
         followups=followups,
         conductor=conductor,
+        overhears=overhears,
     )
     card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
     return Core(store, router, approvals, forms, followups, redactor, model.name, approvals_on, card)
@@ -303,6 +310,11 @@ def configured_model(
         timeouts=timeouts,
     )
     return FailoverModel(metered(client), offline)
+
+
+def _rules_overhear(ids: Ids, text: str, entries: Sequence[Entry]) -> bool:
+    """Where rules are all that answers, what no rule understands is for somebody else."""
+    return is_for_the_rules(text, project(entries, nonce=ids.nonce))
 
 
 def _slack(

@@ -290,7 +290,15 @@ def _turn(form: Form, person: Person) -> TurnInput:
         author_name=person.name,
         author_role=person.role.value,
     )
-    return TurnInput(form.answer_turn_id, form.session, person, filled_text(entry), at=entry.at, filled=entry)
+    return TurnInput(
+        form.answer_turn_id,
+        form.session,
+        person,
+        filled_text(entry),
+        at=entry.at,
+        filled=entry,
+        language=_language(form),
+    )
 
 
 def _problems(form: Form) -> dict[str, str]:

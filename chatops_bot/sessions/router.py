@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived, ModalSubmitted
-from chatops_bot.domain.language import Language, Phrase, language_of
+from chatops_bot.domain.language import Language, Phrase, language_of, language_of_words
 from chatops_bot.domain.people import Effect, Person, may_ask
 from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.transcript import Entry, spoken_in
 from chatops_bot.domain.view import Notice, View
 from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
@@ -45,6 +46,15 @@ _FULL = Phrase(
 )
 
 
+Overhears = Callable[[str, Sequence[Entry]], bool]
+"""Whether a message (its text, the thread's transcript) that calls nobody, in a thread of the bot, is one for the bot."""
+
+
+def every_message(text: str, entries: Sequence[Entry]) -> bool:
+    """A language model can tell from the conversation what is meant for it."""
+    return True
+
+
 class Router:
     def __init__(
         self,
@@ -55,6 +65,7 @@ class Router:
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
+        overhears: Overhears = every_message,
     ) -> None:
         self._store = store
         self._platform = platform
@@ -62,6 +73,7 @@ class Router:
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
+        self._overhears = overhears
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
         self._stopping = Stopping(self._mailboxes, conductor, platform)
         self._deciding: set[asyncio.Task[None]] = set()
@@ -127,22 +139,39 @@ class Router:
             _log.error("a decision was not carried out to its end", exc_info=failure)
 
     async def _message(self, event: MessageReceived) -> None:
-        ours = event.mentions_bot or event.is_direct or await self._store.transcripts.known(event.session)
-        if not ours:
+        if not await self._is_for_us(event):
             return
         text = event.text.strip()
         command, problem = parse_command(text), _problem(text, event)
         is_question = command is None and problem is None and may_ask(event.author, Effect.READ) is None
         if is_question and not self._mailboxes.is_full(event.session):
             # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
-            await self._start(event.session, event.author, text, event.message_id, event.dedupe_key)
+            await self._start(event, text)
         elif await self._store.inbox.claim(event.dedupe_key):
             await self._answer_at_once(event, command, problem)
 
-    async def _start(
-        self, session: SessionKey, author: Person, text: str, message_id: str, claim: str
-    ) -> None:
-        turn = await self._conductor.accept(session, author, text, message_id=message_id, claim=claim)
+    async def _is_for_us(self, event: MessageReceived) -> bool:
+        """Whether the bot is spoken to: called by its name, in private, or in a thread of its own where nobody else is called."""
+        if event.mentions_bot or event.is_direct:
+            return True
+        if event.mentions_others or not await self._store.transcripts.known(event.session):
+            return False
+        if parse_command(event.text.strip()) is not None:
+            return True
+        return self._overhears(event.text, await self._store.transcripts.load(event.session))
+
+    async def _language(self, event: MessageReceived) -> Language:
+        """The language of the message, of the thread where the message does not tell."""
+        said = language_of_words(event.text, event.names)
+        if said is None and await self._store.transcripts.known(event.session):
+            said = spoken_in(await self._store.transcripts.load(event.session))
+        return said or "en"
+
+    async def _start(self, event: MessageReceived, text: str) -> None:
+        turn = await self._conductor.accept(
+            event.session, event.author, text, language=await self._language(event),
+            message_id=event.message_id, claim=event.dedupe_key,
+        )  # fmt: skip
         if turn is not None:
             self._mailboxes.put(turn)
 
@@ -150,8 +179,8 @@ class Router:
         self, event: MessageReceived, command: DecideByCode | StopWord | None, problem: Phrase | None
     ) -> None:
         """What is no question: a command, a message that cannot be one, or one question too many."""
-        session, author, language = event.session, event.author, language_of(event.text)
-        if await self._refused(author, session, event.text):
+        session, author, language = event.session, event.author, await self._language(event)
+        if await self._refused(author, session, language):
             return
         match command:
             case DecideByCode(verdict, code):
@@ -181,7 +210,7 @@ class Router:
             case "followup":
                 await self._followup(event)
             case "stop":
-                if not await self._refused(event.person, event.session, ""):
+                if not await self._refused(event.person, event.session):
                     await self._stopping.by_button(event.session, event.value, event.person)
             case _:
                 _log.warning("control %r is not known", event.control)
@@ -197,7 +226,7 @@ class Router:
             await self._forms.show_quietly(taken.form)
 
     async def _followup(self, event: ControlUsed) -> None:
-        if await self._refused(event.person, event.session, ""):
+        if await self._refused(event.person, event.session):
             return
         if self._mailboxes.is_full(event.session):
             await self._tell_full(event.session, event.person, "en")
@@ -206,7 +235,7 @@ class Router:
         if question is None:
             return
         turn = await self._conductor.accept(
-            event.session, event.person, question, claim=claim_of(event.value)
+            event.session, event.person, question, language=language_of(question), claim=claim_of(event.value)
         )
         if turn is None:
             await self._followups.tell_asked(question, event.person, event.session)
@@ -216,12 +245,12 @@ class Router:
         finally:
             self._mailboxes.put(turn)
 
-    async def _refused(self, person: Person, session: SessionKey, text: str) -> bool:
+    async def _refused(self, person: Person, session: SessionKey, language: Language = "en") -> bool:
         """Whether the person may not use the bot at all; they alone are told."""
         refusal = may_ask(person, Effect.READ)
         if refusal is None:
             return False
-        view = whisper_view(refusal, language_of(text))
+        view = whisper_view(refusal, language)
         await self._platform.whisper(Place(session.channel, session.thread), person.id, view)
         return True
 

@@ -18,13 +18,14 @@ from chatops_bot.llm.offline import (
     task_findings,
     worker_findings,
 )
+from chatops_bot.llm.offline.asked_back import understand_reply
 from chatops_bot.llm.offline.content import Content
 from chatops_bot.llm.offline.conversation import Conversation
 from chatops_bot.llm.offline.cues import WRITES, Kind
 from chatops_bot.llm.offline.desk import Answer, Call, Desk, Pending, Told, hours_of
 from chatops_bot.llm.offline.filled import call_of
 from chatops_bot.llm.offline.quoting import Reader
-from chatops_bot.llm.offline.understanding import Intent, understand
+from chatops_bot.llm.offline.understanding import Intent
 from chatops_bot.llm.offline.windows import Window
 
 _MOST_CALLS = 8
@@ -36,7 +37,7 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
     filled = filled_form_in(conversation.text)
     if filled is not None:
         return call_of(filled, Desk(replace(conversation, language=filled.language)))
-    intents = understand(conversation.text, conversation.now)
+    intents = understand_reply(conversation.text, conversation.history, conversation.now)
     if not intents:
         return Answer(report.help_text(conversation.language, understood=not conversation.text.strip()))
     desk = Desk(conversation)
