@@ -209,6 +209,8 @@ class Inbox(Protocol):
 
 
 class Proposals(Protocol):
+    """What cannot be read raises StoreError where it was asked for; lists over sessions leave it out and log it."""
+
     async def add(self, proposal: Proposal) -> None: ...
 
     async def get(self, proposal_id: str) -> Proposal | None: ...
@@ -239,6 +241,8 @@ class Proposals(Protocol):
 
 
 class Forms(Protocol):
+    """What cannot be read: as in `Proposals`."""
+
     async def add(self, form: Form) -> None: ...
 
     async def get(self, form_id: str) -> Form | None: ...

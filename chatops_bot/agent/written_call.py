@@ -25,6 +25,11 @@ _JSON_HEAD = 120
 """How much of a message that begins like JSON is looked at before it is shown."""
 
 _REACT_HEAD = 80
+_INDENT = 64
+"""More blanks before a line than this, and it is no call: what is held back, and looked at again, stays small."""
+
+_LOOK = _INDENT + _JSON_HEAD
+"""How much of a line decides; no head above is longer."""
 
 
 class WrittenCallGuard:
@@ -44,37 +49,42 @@ class WrittenCallGuard:
             return "" if self.caught else text
         if self.caught:
             return ""
-        self._held += text
+        held, at = self._held + text, 0
         shown: list[str] = []
-        while self._held and not self.caught:
+        while at < len(held) and not self.caught:
             if self._line_start:
-                found = self._judged(self._held)
+                found = self._judged(held[at : at + _LOOK])
                 if found is None:
                     break
                 self.caught = found
                 self._line_start = False
                 continue
-            end = self._held.find("\n") + 1 or len(self._held)
-            shown.append(self._held[:end])
-            self._line_start = self._held[end - 1] == "\n"
-            self._held = self._held[end:]
+            end = held.find("\n", at) + 1 or len(held)
+            shown.append(held[at:end])
+            self._line_start = held[end - 1] == "\n"
             self._first = self._first and not shown[-1].strip()
+            at = end
+        self._held = held[at:]
         return "".join(shown)
 
     def close(self) -> str:
         """What was held back and turned out to be text."""
         rest, self._held = self._held, ""
+        if rest and not self.caught:
+            self.caught = self._judged(rest + "\n") is True  # the message ends, and with it the line
         return "" if self.caught else rest
 
     def _judged(self, held: str) -> bool | None:
         """Whether a call begins here; None while that is open."""
         line = held.lstrip(" \t")
+        if len(held) - len(line) > _INDENT:
+            return False
         if not line:
             return None
         if line[0] in "\r\n":
             return False
         if self._first and line[0] in "{[`" and not line.startswith(_MARKS):
-            found = _JSON.match(line)
+            found = _JSON.match(line[:_JSON_HEAD])
             if found is not None and found.group(1) in self._names:
                 return True
             if found is None and len(line) < _JSON_HEAD:

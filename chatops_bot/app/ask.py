@@ -67,12 +67,6 @@ class Asked(Protocol):
     async def stop(self, thread: str) -> None: ...
 
 
-class Printer(Protocol):
-    def show(self, frame: Frame) -> None: ...
-
-    def close(self) -> None: ...
-
-
 # -- ask ---------------------------------------------------------------------------------------------------------------
 
 
@@ -194,8 +188,12 @@ async def decide(verdict: Verdict, code: str, role: Role | None, where: Where) -
 
 
 def question_text(text: str) -> str:
-    """The question as it was given, or all of stdin for `-`."""
-    return sys.stdin.read(MAX_STDIN_CHARS) if text == "-" else text
+    """The question as it was given, or all of stdin for `-`; bytes that are no text become question marks."""
+    if text == "-":
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(errors="replace")
+        text = sys.stdin.read(MAX_STDIN_CHARS)
+    return text.encode("utf-8", "replace").decode()
 
 
 def _find(where: Where) -> tuple[Path, Config | None]:

@@ -12,19 +12,14 @@ from pathlib import Path
 
 import aiohttp
 
-from chatops_bot.app.bootstrap import (
-    CUT_SECONDS,
-    build_core,
-    configured_model,
-    local_desk,
-    open_registry,
-    open_store,
-)
+from chatops_bot.app.bootstrap import CUT_SECONDS
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import Config, load_secrets
+from chatops_bot.app.core import build_core, local_desk, open_registry, open_store
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.local_socket import user_name
 from chatops_bot.app.logs import set_up_logs
+from chatops_bot.app.model_choice import configured_model
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform

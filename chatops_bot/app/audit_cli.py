@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.errors import StoreError
+from chatops_bot.rendering.escapes import one_line
 from chatops_bot.stores.sqlite import read_audit
 
 
@@ -34,5 +35,5 @@ def _line(seq: int, record: AuditRecord) -> str:
     who = f"{record.person_name} ({record.role})" if record.person_id else "nobody"
     return (
         f"{seq:>6}  {record.at:%Y-%m-%d %H:%M:%S}  {record.decision:<15} {record.status:<15} "
-        f"{record.tool} {record.arguments}  by {who}  {record.milliseconds} ms"
+        f"{one_line(record.tool)} {one_line(record.arguments)}  by {one_line(who)}  {record.milliseconds} ms"
     )

@@ -1,80 +1,56 @@
-"""The one place where everything is wired: configuration in, a running bot out. Nothing connects on import."""
+"""A running bot: its doors are opened around the core, and closed again. Nothing connects on import."""
 
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import aiohttp
-import httpx
 from aiohttp import web
 
-from chatops_bot.agent.loop import Loop
-from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_registry, open_store
 from chatops_bot.app.health import Health
 from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.metering import (
     MeteredModel,
+    TurnCount,
     metered_events,
     metered_platform,
     metered_store,
     slack_meter,
 )
 from chatops_bot.app.metrics import Metrics
+from chatops_bot.app.model_choice import configured_model, configured_overhearing
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.process import unless
+from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
-from chatops_bot.context.history import project
-from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
+from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import Role
-from chatops_bot.domain.proposal import Proposal
-from chatops_bot.domain.redaction import Redactor
-from chatops_bot.domain.session import SessionKey, TurnOutcome
-from chatops_bot.domain.transcript import Entry
-from chatops_bot.domain.view import View
-from chatops_bot.llm.failover import FailoverModel
-from chatops_bot.llm.offline import OfflineModel, is_for_the_rules
-from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
-from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
-from chatops_bot.rendering.cards import proposal_card
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
-from chatops_bot.sessions.approvals import Approvals
-from chatops_bot.sessions.conductor import Conductor
-from chatops_bot.sessions.followups import Followups
-from chatops_bot.sessions.forms import Forms
+from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.recovery import recover_turns
-from chatops_bot.sessions.router import Overhears, Router, every_message
-from chatops_bot.stores.sqlite import SqliteStore
-from chatops_bot.tools.apply import Applier
-from chatops_bot.tools.asking import Asker
-from chatops_bot.tools.dispatch import Dispatcher
-from chatops_bot.tools.proposing import Proposer
-from chatops_bot.tools.registry import Registry
-from chatops_bot.toolsets.scheduler.client import SchedulerClient
-from chatops_bot.toolsets.scheduler.login import Account
-from chatops_bot.toolsets.scheduler.toolset import scheduler_tools
+from chatops_bot.sessions.router import Router, every_message
 
 _log = logging.getLogger(__name__)
 
 CUT_SECONDS = 3.0
 """What turns and decisions that are cut off at the end get, to say so; with the rest of an end it stays under 25 s."""
 WEB_CLOSE_SECONDS = 2.0
-EXPIRY_SWEEP_SECONDS = 5.0
 PING_SECONDS = 5.0
 """slack_sdk's own default. A socket that broke is opened again at this beat, so it is how long the bot may be deaf; a pong
 must come within half of it, which leaves room for a slow network."""
-OFFLINE_PACE = 0.03
-"""Seconds between two pieces of an offline report, so that it grows before the reader's eyes as a model's answer does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +60,6 @@ class Bot:
     web_url: str
     bot_user_id: str
     model_name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Core:
-    """The bot without its doors: what takes events in, decides, and keeps."""
-
-    store: Store
-    router: Router
-    approvals: Approvals
-    forms: Forms
-    followups: Followups
-    redactor: Redactor
-    model_name: str
-    approvals_on: Callable[[Platform], Approvals]
-    """The same approvals, speaking through another platform."""
-    card: Callable[[Proposal], View]
 
 
 @asynccontextmanager
@@ -123,198 +83,44 @@ async def open_bot(
         session = await stack.enter_async_context(aiohttp.ClientSession())
         sqlite = await stack.enter_async_context(open_store(config, clock))
         registry = await stack.enter_async_context(open_registry(config, secrets, clock))
-        metrics = Metrics()
+        turns = TurnCount(metrics := Metrics())
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
         directory = ChatAndLocalPeople(slack.directory, people)
+        metered = partial(MeteredModel, metrics=metrics)
         core = build_core(
-            config,
-            secrets,
-            clock=clock,
-            ids=ids,
-            store=metered_store(wrap_store(sqlite), metrics, [tool.spec.name for tool in registry]),
-            registry=registry,
-            model=MeteredModel(model, metrics)
-            if model
-            else configured_model(
-                config, secrets, session, metered=lambda inner: MeteredModel(inner, metrics)
-            ),
-            platform=platform,
-            directory=directory,
-            on_rest=rests.tell,
-            overhears=partial(_rules_overhear, ids)
-            if model is None and secrets.model is None
-            else every_message,
-        )
+            config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
+            store=metered_store(wrap_store(sqlite), metrics, turns, [tool.spec.name for tool in registry]),
+            model=metered(model) if model else configured_model(config, secrets, session, metered),
+            on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
+        )  # fmt: skip
         health = Health(lambda: slack.deaf_because, sqlite.check)
-        alerts = (
-            Alerts(platform, core.followups, core.redactor, config.alerts.channel, config.alerts.language)
-            if config.alerts.channel
-            else None
-        )
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
-        web_url = await _serve_web(stack, config, web_app(
-            alerts=alerts, webhook_token=secrets.webhook_token, health=health, metrics=lambda: metrics.text(core.store.proposals)
-        ))  # fmt: skip
-        interrupted, never_started = await recover_turns(core.store, platform, directory, clock)
-        if interrupted or never_started:
-            _log.warning(
-                "of the last process, %d turns were closed as interrupted and %d start now",
-                interrupted,
-                len(never_started),
-            )
-        await core.approvals.recover()
+        web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
+        never_started = await _recover(core, platform, directory, clock, turns)
         desk = local_desk(core, terminal, platform, people, rests, ids)
-        stack.push_async_callback(desk.aclose, CUT_SECONDS)
         api = await stack.enter_async_context(local_api(config.data))
         drain_seconds = config.shutdown.drain_seconds
-        stack.push_async_callback(_come_to_rest, slack, core.router, drain_seconds, hurry or asyncio.Event())
+        stack.push_async_callback(
+            come_to_rest, slack, core.router, desk, drain_seconds, hurry or asyncio.Event()
+        )
         core.router.resume(never_started)
         await core.router.resume_forms()
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        for work, name in (
-            (_sweep(core.approvals, core.forms), "expiry sweep"),
-            (metrics.watch_loop(), "loop lag"),
-        ):
-            stack.push_async_callback(_cancel, asyncio.create_task(work, name=name))
+        overdue = {
+            "proposals": core.approvals.sweep,
+            "forms": core.forms.sweep,
+            "filled forms": core.router.begin_filled,
+        }
+        _run_beside(stack, sweep(overdue), "expiry sweep")
+        _run_beside(stack, metrics.watch_loop(), "loop lag")
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
-
-
-@asynccontextmanager
-async def open_store(config: Config, clock: Clock) -> AsyncGenerator[SqliteStore, None]:
-    """The store of `config`. Raises StoreError when it cannot be used."""
-    store = await SqliteStore.open(config.store_path, clock)
-    try:
-        yield store
-    finally:
-        await store.aclose()
-
-
-@asynccontextmanager
-async def open_registry(config: Config, secrets: Secrets, clock: Clock) -> AsyncGenerator[Registry, None]:
-    """Every tool that `config` connects."""
-    async with httpx.AsyncClient(trust_env=False) as http:
-        yield Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
-
-
-def build_core(
-    config: Config,
-    secrets: Secrets,
-    *,
-    clock: Clock,
-    ids: Ids,
-    store: Store,
-    registry: Registry,
-    model: LLM,
-    platform: Platform,
-    directory: Directory,
-    on_rest: Callable[[SessionKey, TurnOutcome], None],
-    overhears: Overhears = every_message,
-) -> Core:
-    """Everything between a platform and the tools.
-
-    Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
-    """
-    redactor = Redactor(secrets.values())
-    proposer = Proposer(store.proposals, clock, ids, config.proposal_lifetime)
-    asker = Asker(store.forms, clock, ids, config.proposal_lifetime)
-    dispatcher = Dispatcher(
-        registry, audit=store.audit, proposer=proposer, asker=asker, redactor=redactor, clock=clock
-    )
-    applier = Applier(registry, redactor)
-
-    def approvals_on(platform: Platform) -> Approvals:
-        return Approvals(
-            store=store,
-            platform=platform,
-            directory=directory,
-            applier=applier,
-            redactor=redactor,
-            clock=clock,
-            approver_configured=config.has_approver,
-        )
-
-    approvals = approvals_on(platform)
-    forms = Forms(
-        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
-    )  # fmt: skip
-    followups = Followups(store.controls, platform, ids)
-    conductor = Conductor(
-        platform=platform,
-        store=store,
-        loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        registry=registry,
-        agents=load_agents(),
-        approvals=approvals,
-        forms=forms,
-        followups=followups,
-        redactor=redactor,
-        clock=clock,
-        ids=ids,
-        on_rest=on_rest,
-    )
-    router = Router(
-        store=store,
-        platform=platform,
-        approvals=approvals,
-        forms=forms,
-        followups=followups,
-        conductor=conductor,
-        overhears=overhears,
-    )
-    card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
-    return Core(store, router, approvals, forms, followups, redactor, model.name, approvals_on, card)
-
-
-def local_people(config: Config) -> LocalPeople:
-    """People of this machine with the roles that config gives them."""
-    return LocalPeople(config.people, Role(config.local.role))
-
-
-def local_desk(
-    core: Core, terminal: TerminalPlatform, platform: Platform, people: LocalPeople, rests: Rests, ids: Ids
-) -> LocalDesk:
-    """The desk in front of a core whose conductor tells `rests`."""
-    return LocalDesk(
-        terminal=terminal, platform=platform, people=people, router=core.router, store=core.store, rests=rests, ids=ids,
-        model_name=core.model_name, approvals_on=core.approvals_on, card=core.card,
-    )  # fmt: skip
-
-
-def configured_model(
-    config: Config,
-    secrets: Secrets,
-    session: aiohttp.ClientSession,
-    metered: Callable[[LLM], LLM] = lambda model: model,
-) -> LLM:
-    """The model of `config`, and the offline rules where there is none or none answers. `metered` goes around each."""
-    offline = metered(OfflineModel(pace=OFFLINE_PACE))
-    if secrets.model is None:
-        return offline
-    timeouts = ModelTimeouts(
-        connect=config.model.connect_seconds,
-        first_delta=config.model.first_delta_seconds,
-        between=config.model.between_deltas_seconds,
-    )
-    client = OpenAIClient(
-        session,
-        base_url=secrets.model.base_url,
-        api_key=secrets.model.api_key,
-        model=secrets.model.name,
-        timeouts=timeouts,
-    )
-    return FailoverModel(metered(client), offline)
-
-
-def _rules_overhear(ids: Ids, text: str, entries: Sequence[Entry]) -> bool:
-    """Where rules are all that answers, what no rule understands is for somebody else."""
-    return is_for_the_rules(text, project(entries, nonce=ids.nonce))
 
 
 def _slack(
@@ -341,12 +147,16 @@ def _slack(
     )
 
 
-def _scheduler(config: Config, secrets: Secrets, http: httpx.AsyncClient) -> SchedulerClient:
-    accounts = {
-        Role(name): Account(getattr(config.scheduler.accounts, name).username, password)
-        for name, password in secrets.scheduler_passwords.items()
-    }
-    return SchedulerClient(http, str(config.scheduler.url), accounts)
+def _web_app(
+    config: Config, secrets: Secrets, core: Core, platform: Platform, health: Health, metrics: Metrics
+) -> web.Application:
+    channel, language = config.alerts.channel, config.alerts.language
+    return web_app(
+        alerts=Alerts(platform, core.followups, core.redactor, channel, language) if channel else None,
+        webhook_token=secrets.webhook_token,
+        health=health,
+        metrics=lambda: metrics.text(core.store.proposals),
+    )
 
 
 async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application) -> str:
@@ -364,21 +174,48 @@ async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application
     return f"http://{host}:{port}"
 
 
-async def _come_to_rest(slack: SlackPlatform, router: Router, patience: float, hurry: asyncio.Event) -> None:
-    """Take in nothing more, let what runs come to its end, cut off what does not."""
+async def _recover(
+    core: Core, platform: Platform, directory: Directory, clock: Clock, turns: TurnCount
+) -> list[TurnInput]:
+    """Settle what the last process left, and return the turns that it accepted and never started."""
+    interrupted, never_started = await recover_turns(core.store, platform, directory, clock)
+    if interrupted or never_started:
+        _log.warning(
+            "of the last process, %d turns were closed as interrupted and %d start now",
+            interrupted,
+            len(never_started),
+        )
+    for turn in never_started:
+        turns.resume(turn.turn_id)
+    await core.approvals.recover()
+    return never_started
+
+
+async def come_to_rest(
+    slack: SlackPlatform, router: Router, desk: LocalDesk, patience: float, hurry: asyncio.Event
+) -> None:
+    """Take in nothing more, let what runs come to its end within `patience` seconds, cut off what does not."""
+    deadline = asyncio.get_running_loop().time() + patience
     await slack.stop_intake()
-    await unless(hurry, asyncio.gather(router.drain(patience), slack.drain(patience)))
-    await router.cut(CUT_SECONDS)
+    left = max(0.0, deadline - asyncio.get_running_loop().time())
+    await unless(hurry, asyncio.gather(router.drain(left), slack.drain(left), desk.drain(left)))
+    await asyncio.gather(router.cut(CUT_SECONDS), desk.aclose(CUT_SECONDS))
 
 
-async def _sweep(approvals: Approvals, forms: Forms) -> None:
-    while True:
-        await asyncio.sleep(EXPIRY_SWEEP_SECONDS)
-        try:
-            await approvals.sweep()
-            await forms.sweep()
-        except ChatopsError as error:
-            _log.error("the sweep of proposals and forms failed and is tried again: %s", error)
+def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:
+    """Run `work` until the stack is closed; that it ended before is a fault, which the log tells."""
+    task = asyncio.create_task(work, name=name)
+    task.add_done_callback(_tell_of_death)
+    stack.push_async_callback(_cancel, task)
+
+
+def _tell_of_death(task: asyncio.Task[None]) -> None:
+    if not task.cancelled():
+        _log.error(
+            "the %s ended and does not run until the bot is started again",
+            task.get_name(),
+            exc_info=task.exception(),
+        )
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:

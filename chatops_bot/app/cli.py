@@ -5,11 +5,13 @@ import os
 import sys
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from chatops_bot.domain.errors import ChatopsError
 
 CANNOT_START = 2
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+"""What a command is added to; argparse has no public name for it."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -18,7 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = options.run(options)
     except ChatopsError as error:
-        sys.stderr.write(f"chatops-bot: {error}\n")
+        from chatops_bot.rendering.escapes import shown
+
+        sys.stderr.write(shown(f"chatops-bot: {error}\n"))  # it may quote a file name, a server, a model
         code = CANNOT_START
     except KeyboardInterrupt:
         code = 130
@@ -34,8 +38,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="chatops-bot", description="An on-call bot that proposes; people approve."
     )
-    commands = parser.add_subparsers(required=True, metavar="command")
+    commands: Commands = parser.add_subparsers(required=True, metavar="command")
+    for add in (_add_demo, _add_run, _add_ask, _add_decisions, _add_audit, _add_doctor):
+        add(commands)
+    return parser
 
+
+def _add_demo(commands: Commands) -> None:
     demo = commands.add_parser("demo", help="the whole product on this machine, in a browser")
     demo.add_argument(
         "--port", type=_port, default=8321, help="the workspace's port; 0 means any (default 8321)"
@@ -48,12 +57,16 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--json", action="store_true", help="print one JSON line when ready, and nothing else")
     demo.set_defaults(run=_demo)
 
+
+def _add_run(commands: Commands) -> None:
     run = commands.add_parser("run", help="the bot against a Slack workspace")
     run.add_argument("--config", type=Path, default=Path("chatops-bot.yaml"), help="the configuration file")
     run.add_argument("--ready-json", action="store_true", help="print one JSON line when connected")
     run.add_argument("--exit-with-parent", action="store_true", help="end when stdin ends")
     run.set_defaults(run=_run)
 
+
+def _add_ask(commands: Commands) -> None:
     ask = commands.add_parser(
         "ask", help="ask the bot from this terminal",
         description="Ask the bot that runs on a data folder and print its answer as it comes. Where none runs, the "
@@ -66,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     _local(ask, "act with this role instead of viewer, as far as the bot's local.role allows")
     ask.set_defaults(run=_ask)
 
+
+def _add_decisions(commands: Commands) -> None:
     for verdict, what in (("approve", "run the change that a card shows"), ("reject", "close a proposal")):
         decide = commands.add_parser(
             verdict, help=f"{what}, by its code",
@@ -76,6 +91,8 @@ def _parser() -> argparse.ArgumentParser:
         _local(decide, "act with this role instead of all that the bot's local.role allows")
         decide.set_defaults(run=_decide, verdict=verdict)
 
+
+def _add_audit(commands: Commands) -> None:
     audit = commands.add_parser("audit", help="what the bot did: every tool call and decision")
     where = audit.add_mutually_exclusive_group()
     where.add_argument("--data", type=Path, help="the bot's data folder, or the folder of a demo")
@@ -84,13 +101,14 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--last", type=_count, default=100, help="how many rows (default 100)")
     audit.set_defaults(run=_audit)
 
+
+def _add_doctor(commands: Commands) -> None:
     doctor = commands.add_parser("doctor", help="what is well and what is not, and what to do")
     which = doctor.add_mutually_exclusive_group()
     which.add_argument("--config", type=Path, default=Path("chatops-bot.yaml"), help="the configuration file")
     which.add_argument("--data", type=Path, help="the folder of a demo")
     doctor.add_argument("--json", action="store_true", help="one JSON object")
     doctor.set_defaults(run=_doctor)
-    return parser
 
 
 def _local(command: argparse.ArgumentParser, what_role: str) -> None:

@@ -1,10 +1,10 @@
-"""The bot's local API: HTTP over a Unix socket in its data folder, for commands on the same machine.
+"""The bot's local API: HTTP over a Unix socket under its data folder, for commands on the same machine.
 
     POST /ask                {"text", "thread"?, "as"?}   frames as JSON lines while the turn runs
     POST /stop               {"thread"}
     POST /approve, /reject   {"code", "as"?}              {"is_done", "views"}
 
-Who may open the socket is a matter of file rights: folder 0700, socket 0600. Who it is that opened it, the kernel says
+Who may open the socket is a matter of file rights (`local_socket`). Who it is that opened it, the kernel says
 (SO_PEERCRED); no header and no field of a request names a person. A refusal is {"error": one sentence}.
 """
 
@@ -21,7 +21,7 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from chatops_bot.app.local_desk import LocalDesk
-from chatops_bot.app.local_socket import KNOWS_PEERS, SOCKET_NAME, listen, peer_name
+from chatops_bot.app.local_socket import KNOWS_PEERS, listen, peer_name, socket_path
 from chatops_bot.domain.people import Role
 from chatops_bot.platforms.terminal.frames import frame_to_json, view_to_json
 from chatops_bot.platforms.terminal.people import LocalRefused
@@ -88,7 +88,7 @@ class LocalApi:
         if self._runner is not None:
             await self._runner.cleanup()
             with contextlib.suppress(OSError):
-                (self._folder / SOCKET_NAME).unlink()
+                socket_path(self._folder).unlink()
 
 
 @asynccontextmanager

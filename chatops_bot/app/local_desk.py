@@ -25,6 +25,7 @@ from chatops_bot.rendering.escapes import exact
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.commands import DecideByCode, Verdict, parse_command
+from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.router import Router
 
 T = TypeVar("T")
@@ -47,18 +48,15 @@ class Rests:
     """Who waits for the end of a turn is told of it: `tell` is the conductor's `on_rest`."""
 
     def __init__(self) -> None:
-        self._waiting: dict[SessionKey, asyncio.Future[TurnOutcome]] = {}
+        self._waiting: dict[str, asyncio.Future[TurnOutcome]] = {}
 
-    def expect(self, session: SessionKey) -> "asyncio.Future[TurnOutcome]":
-        waiting = self._waiting[session] = asyncio.get_running_loop().create_future()
-        waiting.add_done_callback(lambda _: self._waiting.pop(session, None))
+    def expect(self, turn_id: str) -> "asyncio.Future[TurnOutcome]":
+        waiting = self._waiting[turn_id] = asyncio.get_running_loop().create_future()
+        waiting.add_done_callback(lambda _: self._waiting.pop(turn_id, None))
         return waiting
 
-    def is_expected(self, session: SessionKey) -> bool:
-        return session in self._waiting
-
-    def tell(self, session: SessionKey, outcome: TurnOutcome) -> None:
-        waiting = self._waiting.get(session)
+    def tell(self, turn_id: str, outcome: TurnOutcome) -> None:
+        waiting = self._waiting.get(turn_id)
         if waiting is not None and not waiting.done():
             waiting.set_result(outcome)
 
@@ -69,6 +67,14 @@ class Decision:
 
     is_done: bool
     views: tuple[View, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A turn that a question began, and the end that it comes to."""
+
+    turn_id: str
+    end: "asyncio.Future[TurnOutcome]"
 
 
 @dataclass(slots=True)
@@ -87,6 +93,9 @@ class LocalDesk:
     approvals_on: Callable[[Platform], Approvals]
     card: Callable[[Proposal], View]
     _takes_no_more: bool = False
+    _asked: dict[str, "asyncio.Task[_Begun | None]"] = field(default_factory=dict)
+    """The question that is being answered in a thread."""
+    _deciding: set[asyncio.Task[Any]] = field(default_factory=set)
     _under_way: set[asyncio.Task[Any]] = field(default_factory=set)
 
     async def ask(
@@ -103,7 +112,7 @@ class LocalDesk:
         command = parse_command(text)
         thread = thread or self.ids.new("t")[:THREAD_ID_CHARS]
         session = _session(thread)
-        if self.terminal.is_taken(thread) or self.rests.is_expected(session):
+        if self.terminal.is_taken(thread) or thread in self._asked:
             raise LocalRefused(
                 f"Another question in thread {thread} is still being answered; wait for its end."
             )
@@ -116,7 +125,9 @@ class LocalDesk:
                     yield Whispered(view)
                 yield Ended(TurnOutcome.ANSWERED if decision.is_done else None)
                 return
-            turn = self._task(self._turn(session, author, text))
+            begun = self._asked[thread] = self._task(self._begin(session, author, text))
+            turn = self._task(_end_of(begun))
+            turn.add_done_callback(lambda _: self._asked.pop(thread))
             turn.add_done_callback(lambda _: seat.close())
             try:
                 async for frame in seat.frames():
@@ -128,33 +139,27 @@ class LocalDesk:
         finally:
             self.terminal.leave(thread)
 
-    async def _turn(self, session: SessionKey, author: Person, text: str) -> TurnOutcome | None:
-        """Hand the question to the router, and wait for the rest of its turn where it began one."""
-        ended = self.rests.expect(session)
+    async def _begin(self, session: SessionKey, author: Person, text: str) -> _Begun | None:
+        """Hand the question to the router; None when it began no turn, and its author was told why."""
         message_id = self.ids.new("local")
-        try:
-            await self.router.handle(
-                MessageReceived(
-                    message_id, session, message_id, author, text, mentions_bot=True, is_direct=True
-                )
-            )
-            began = ended.done() or await self._running_turn(session) is not None
-            return await ended if began or ended.done() else None
-        finally:
-            ended.cancel()
-
-    async def _running_turn(self, session: SessionKey) -> str | None:
-        running = await self.store.turns.running()
-        return next((turn.id for turn in running if turn.session == session), None)
+        received = await self.router.message(
+            MessageReceived(message_id, session, message_id, author, text, mentions_bot=True, is_direct=True)
+        )
+        if received.turn_id is not None:
+            # Before the turn's first step: the router has only just made its task.
+            return _Begun(received.turn_id, self.rests.expect(received.turn_id))
+        if received.telling is not None:
+            await received.telling
+        return None
 
     async def stop(self, user: str, thread: str) -> None:
-        """Stop the turn that runs in a thread, as its Stop button would; nothing where none runs."""
-        session = _session(thread)
-        turn_id = await self._running_turn(session)
-        if turn_id is not None:
+        """Stop the turn of the question that is being answered in a thread, as its Stop button would."""
+        asked = self._asked.get(thread)
+        begun = await asyncio.shield(asked) if asked is not None else None
+        if begun is not None:
             person = self.people.acting(user)
             await self.router.handle(
-                ControlUsed(session, person, "stop", turn_id, MessageRef(CHANNEL, thread))
+                ControlUsed(_session(thread), person, "stop", begun.turn_id, MessageRef(CHANNEL, thread))
             )
 
     async def decide(self, user: str, code: str, verdict: Verdict, *, role: Role | None = None) -> Decision:
@@ -164,15 +169,18 @@ class LocalDesk:
         """
         self._require_open()
         person = self.people.acting(user, role)
-        return await asyncio.shield(self._task(self._decide(person, code.upper(), verdict)))
+        deciding = self._task(self._decide(person, code.upper(), verdict))
+        self._deciding.add(deciding)
+        deciding.add_done_callback(self._deciding.discard)
+        return await asyncio.shield(deciding)
 
     async def _decide(self, person: Person, code: str, verdict: Verdict) -> Decision:
         found = await self.store.proposals.with_code(code)
         candidates = [proposal for proposal in found if proposal.is_open] or found[-1:]
         if not candidates:
-            return Decision(False, (whisper_view(_UNKNOWN.filled(code=exact(code)), "en"),))
+            return Decision(False, (whisper_view(_UNKNOWN.filled(code=exact(code)), None),))
         if len(candidates) > 1:
-            return Decision(False, (whisper_view(_AMBIGUOUS.filled(code=exact(code)), "en"),))
+            return Decision(False, (whisper_view(_AMBIGUOUS.filled(code=exact(code)), None),))
         proposal = candidates[0]
         heard = _Heard(self.platform)
         approvals = self.approvals_on(heard)
@@ -197,13 +205,21 @@ class LocalDesk:
         if self._takes_no_more:
             raise LocalRefused("The bot is stopping and takes nothing more; try again when it has started.")
 
+    async def drain(self, patience: float) -> None:
+        """Wait up to `patience` seconds for decisions to be carried out; turns are the router's to wait for."""
+        if self._deciding:
+            await asyncio.wait(self._deciding, timeout=patience)
+
     async def aclose(self, patience: float) -> None:
-        """Let decisions and stops that are under way come to their end, for at most `patience` seconds."""
+        """Let what is under way come to its end for at most `patience` seconds, and cut it off then."""
         if self._under_way:
-            _, late = await asyncio.wait(self._under_way, timeout=patience)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            await asyncio.wait(self._under_way, timeout=patience)
+            await let_go(self._under_way)
+
+
+async def _end_of(begun: "asyncio.Task[_Begun | None]") -> TurnOutcome | None:
+    turn = await begun
+    return await turn.end if turn is not None else None
 
 
 def _session(thread: str) -> SessionKey:

@@ -1,6 +1,6 @@
-"""The Unix socket in a bot's data folder, and who is at its other end.
+"""The Unix socket of a bot's data folder, and who is at its other end.
 
-File rights say who may open it: folder 0700, socket 0600. The kernel says who did (SO_PEERCRED), so that no name needs to
+File rights say who may open it: it lies in a folder of its own with 0700, itself with 0600. The kernel says who did (SO_PEERCRED), so that no name needs to
 be believed.
 """
 
@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-SOCKET_NAME = "local.sock"
 _ADDRESS_BYTES = 100
 """A Unix socket's address holds 108 bytes on Linux; longer paths go by way of the folder's descriptor."""
 KNOWS_PEERS = hasattr(socket, "SO_PEERCRED")
@@ -26,16 +25,21 @@ class Peer(Protocol):
     def getsockopt(self, level: int, optname: int, buflen: int, /) -> bytes: ...
 
 
+def socket_path(folder: Path) -> Path:
+    """The socket of a data folder; the rights of the data folder itself are its owner's business."""
+    return folder / "local" / "bot.sock"
+
+
 @contextmanager
 def socket_address(folder: Path) -> Iterator[str]:
     """The address of a data folder's socket, short enough for the kernel, while the context is open."""
-    path = folder / SOCKET_NAME
+    path = socket_path(folder)
     if len(os.fsencode(path)) <= _ADDRESS_BYTES:
         yield str(path)
         return
-    descriptor = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    descriptor = os.open(path.parent, os.O_PATH | os.O_DIRECTORY)
     try:
-        yield f"/proc/self/fd/{descriptor}/{SOCKET_NAME}"
+        yield f"/proc/self/fd/{descriptor}/{path.name}"
     finally:
         os.close(descriptor)
 
@@ -50,8 +54,10 @@ def user_name(uid: int) -> str:
 
 def listen(folder: Path) -> socket.socket:
     """A listening socket in a data folder, for its owner only. The store's lock says that no other bot uses the folder."""
-    folder.chmod(0o700)
-    (folder / SOCKET_NAME).unlink(missing_ok=True)
+    path = socket_path(folder)
+    path.parent.mkdir(exist_ok=True)
+    path.parent.chmod(0o700)
+    path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     mask = os.umask(0o177)
     try:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from chatops_bot.domain.redaction import Redactor
+from chatops_bot.rendering.escapes import one_line, shown
 from chatops_bot.sessions.log_ids import log_ids
 
 LogFormat = Literal["auto", "json", "text"]
@@ -37,11 +38,14 @@ class JsonFormatter(logging.Formatter):
         if record.stack_info:
             line["stack"] = record.stack_info
         # Before it becomes JSON: an escape inside a secret would hide it.
-        return json.dumps(self._redactor.value(line), ensure_ascii=False)
+        return shown(json.dumps(self._redactor.value(line), ensure_ascii=False))
 
 
 class TextFormatter(logging.Formatter):
-    """A record for people, with its ids in brackets behind it and a traceback below."""
+    """A record for people, with its ids in brackets behind it and a traceback below.
+
+    A record is one line, and only a record begins at the margin, so no text from outside can look like another one.
+    """
 
     def __init__(self, redactor: Redactor) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -49,10 +53,11 @@ class TextFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the name that logging calls
         ids = " ".join(f"{name}={value}" for name, value in log_ids().items())
-        return super().formatMessage(record) + (f" [{ids}]" if ids else "")
+        # Redacted before it is one line: a key that spans lines would no longer be recognised.
+        return one_line(self._redactor.text(super().formatMessage(record) + (f" [{ids}]" if ids else "")))
 
     def format(self, record: logging.LogRecord) -> str:
-        return self._redactor.text(super().format(record))
+        return shown(self._redactor.text(super().format(record))).replace("\n", "\n    ")
 
 
 def set_up_logs(redactor: Redactor, log_format: LogFormat = "auto", level: str = "info") -> None:

@@ -30,7 +30,7 @@ from chatops_bot.domain.model import (
     Usage,
 )
 from chatops_bot.domain.proposal import Proposal, ProposalState
-from chatops_bot.domain.session import RunningTurn, SessionKey
+from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry, TurnRested
 from chatops_bot.platforms.slack.errors import RateLimited, Unanswered
 from chatops_bot.ports import LLM, Audit, Platform, Proposals, Store, Transcripts, Turns
@@ -93,18 +93,49 @@ class MeteredModel:
         tokens.labels(name, "reasoning").inc(usage.reasoning_tokens)
 
 
-def metered_store(store: Store, metrics: Metrics, tools: Collection[str]) -> Store:
+class TurnCount:
+    """The turns that were accepted and did not rest yet."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._since: dict[str, float | None] = {}
+
+    def begin(self, turn_id: str) -> None:
+        self._add(turn_id, time.monotonic())
+
+    def resume(self, turn_id: str) -> None:
+        """One that an earlier process accepted: how long it has waited by now is not known."""
+        self._add(turn_id, None)
+
+    def _add(self, turn_id: str, since: float | None) -> None:
+        self._since[turn_id] = since
+        self._metrics.turns_running.set(len(self._since))
+
+    def rest(self, turn_id: str, outcome: TurnOutcome) -> None:
+        self._metrics.turns.labels(outcome.value).inc()
+        if (since := self._since.pop(turn_id, None)) is not None:
+            self._metrics.turn_seconds.observe(time.monotonic() - since)
+        self._metrics.turns_running.set(len(self._since))
+
+    def end(self, turn_id: str, outcome: TurnOutcome) -> None:
+        """Its message shows the end; one that was taken back before it started comes to rest only here."""
+        if turn_id in self._since:
+            self.rest(turn_id, outcome)
+
+
+def metered_store(store: Store, metrics: Metrics, turns: TurnCount, tools: Collection[str]) -> Store:
     """`store` with its turns, tool calls and moves of proposals counted.
 
     `tools` are the names that exist; models make others up, and those count as `unknown`.
     """
-    began: dict[str, float] = {}
     return cast(
         "Store",
         _Around(
             store,
-            turns=_Around(store.turns, begin=_counting_begin(store.turns, metrics, began)),
-            transcripts=_Around(store.transcripts, append=_counting_rest(store.transcripts, metrics, began)),
+            turns=_Around(
+                store.turns, begin=_counting_begin(store.turns, turns), end=_counting_end(store.turns, turns)
+            ),
+            transcripts=_Around(store.transcripts, append=_counting_rest(store.transcripts, turns)),
             proposals=_Around(
                 store.proposals,
                 add=_counting_add(store.proposals, metrics),
@@ -159,27 +190,30 @@ class _Around:
         return getattr(self._inner, name)
 
 
-def _counting_begin(turns: Turns, metrics: Metrics, began: dict[str, float]) -> Callable[..., Any]:
+def _counting_begin(turns: Turns, count: TurnCount) -> Callable[..., Any]:
     async def begin(turn: RunningTurn, claim: str = "") -> bool:
         is_new = await turns.begin(turn, claim)
         if is_new:
-            began[turn.id] = time.monotonic()
-            metrics.turns_running.set(len(began))
+            count.begin(turn.id)
         return is_new
 
     return begin
 
 
-def _counting_rest(transcripts: Transcripts, metrics: Metrics, began: dict[str, float]) -> Callable[..., Any]:
+def _counting_end(turns: Turns, count: TurnCount) -> Callable[..., Any]:
+    async def end(turn_id: str, outcome: TurnOutcome) -> None:
+        await turns.end(turn_id, outcome)
+        count.end(turn_id, outcome)
+
+    return end
+
+
+def _counting_rest(transcripts: Transcripts, count: TurnCount) -> Callable[..., Any]:
     async def append(session: SessionKey, entries: Sequence[Entry]) -> None:
         await transcripts.append(session, entries)
         for entry in entries:
-            if not isinstance(entry, TurnRested):
-                continue
-            metrics.turns.labels(entry.outcome.value).inc()
-            if (start := began.pop(entry.turn_id, None)) is not None:  # else it began in an earlier process
-                metrics.turn_seconds.observe(time.monotonic() - start)
-                metrics.turns_running.set(len(began))
+            if isinstance(entry, TurnRested):
+                count.rest(entry.turn_id, entry.outcome)
 
     return append
 

@@ -35,6 +35,19 @@ class FailureHook(BaseModel):
     error_message: str = ""
     timestamp: datetime
 
+    def alert(self) -> TaskFailed:
+        return TaskFailed(
+            task_id=self.task_id,
+            task_name=self.task_name or f"#{self.task_id}",
+            instance_id=self.instance_id,
+            schedule_instance_id=self.schedule_instance_id,
+            retry_count=self.retry_count,
+            max_retry=self.max_retry,
+            error_code=self.error_code,
+            error_message=self.error_message,
+            at=self.timestamp,
+        )
+
 
 def web_app(
     *, alerts: Alerts | None, webhook_token: str, health: Health, metrics: Callable[[], Awaitable[bytes]]
@@ -60,21 +73,10 @@ def web_app(
         if alerts is None:
             return _refusal(503, "No alert channel is configured; set alerts.channel in the bot's config.")
         try:
-            hook = FailureHook.model_validate_json(await request.read())
+            alert = FailureHook.model_validate_json(await request.read()).alert()
         except ValidationError as error:
             fields = ", ".join(sorted({".".join(map(str, e["loc"])) or "body" for e in error.errors()}))
             return _refusal(400, f"This is not a failure alert; missing or wrong: {fields}.")
-        alert = TaskFailed(
-            task_id=hook.task_id,
-            task_name=hook.task_name or f"#{hook.task_id}",
-            instance_id=hook.instance_id,
-            schedule_instance_id=hook.schedule_instance_id,
-            retry_count=hook.retry_count,
-            max_retry=hook.max_retry,
-            error_code=hook.error_code,
-            error_message=hook.error_message,
-            at=hook.timestamp,
-        )
         try:
             async with asyncio.timeout(POST_SECONDS):
                 await alerts.raise_failure(alert)

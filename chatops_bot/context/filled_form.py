@@ -29,7 +29,7 @@ class FilledForm:
 
 
 def filled_text(entry: FormFilled) -> str:
-    quoted = {"filled_in_by": entry.author_name, "tool": entry.tool, "arguments": dict(entry.arguments)}
+    quoted = {"tool": entry.tool, "arguments": dict(entry.arguments)}
     return f"{_SENTENCE.said_in('zh' if entry.language == 'zh' else 'en')}\n{canonical_json(quoted)}"
 
 

@@ -21,6 +21,11 @@ MAX_FOLLOWUP_CHARS = 200
 
 _OPENING = "```followups"
 _CLOSING = "```"
+_OPENING_CHARS = len(_OPENING) + 32
+"""An opening with more blanks behind it is text, and of a line in the block no more than `_LINE_CHARS` is kept: what is
+held back, and looked at again with each piece, stays small."""
+_LINE_CHARS = 4 * MAX_FOLLOWUP_CHARS
+_lines = re.compile(r"[^\n]*\n|[^\n]+").findall
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s*")
 
 
@@ -38,18 +43,8 @@ class FollowupSplitter:
         if self._plain(text):
             self._at_line_start = text[-1:] == "\n"
             return text
-        self._held += text
-        visible: list[str] = []
-        while self._held:
-            if self._in_block:
-                if not self._take_block_line():
-                    break
-            elif self._at_line_start and _OPENING.startswith(self._held[: len(_OPENING)]):
-                if not self._take_opening():
-                    break
-            else:
-                visible.append(self._take_text())
-        return "".join(visible)
+        held, self._held = self._held + text, ""
+        return "".join(map(self._take, _lines(held)))
 
     def close(self) -> tuple[str, tuple[str, ...]]:
         """The visible rest and the suggestions. An opening that never completed was text after all."""
@@ -69,34 +64,27 @@ class FollowupSplitter:
             return False
         return "`" not in text or not (self._at_line_start or "\n" in text)
 
-    def _take_text(self) -> str:
-        end = self._held.find("\n") + 1
-        text = self._held if end == 0 else self._held[:end]
-        self._held = self._held[len(text) :]
-        self._at_line_start = text.endswith("\n")
-        return text
+    def _take(self, line: str) -> str:
+        """What is visible of a line, which is whole when it has its end; what is still open is held back."""
+        ended = line.endswith("\n")
+        if self._in_block:
+            self._take_in_block(line[:_LINE_CHARS], ended=ended)
+            return ""
+        if self._at_line_start and len(line) <= _OPENING_CHARS:
+            if line.rstrip() == _OPENING:
+                self._in_block, self._held = ended, "" if ended else line
+                return ""
+            if not ended and _OPENING.startswith(line):
+                self._held = line
+                return ""
+        self._at_line_start = ended
+        return line
 
-    def _take_opening(self) -> bool:
-        """Whether anything was consumed; False means: wait for the rest of the line."""
-        end = self._held.find("\n")
-        if end == -1 and self._held.rstrip() == _OPENING[: len(self._held.rstrip())]:
-            return False
-        line = self._held if end == -1 else self._held[:end]
-        if line.rstrip() != _OPENING:
-            self._at_line_start = False  # it only looked like the opening: plain text
-            return True
-        self._held = self._held[end + 1 :]
-        self._in_block = True
-        return True
-
-    def _take_block_line(self) -> bool:
-        end = self._held.find("\n")
-        if end == -1:
-            return False
-        line, self._held = self._held[:end], self._held[end + 1 :]
-        if line.strip() == _CLOSING:
+    def _take_in_block(self, line: str, *, ended: bool) -> None:
+        if not ended:
+            self._held = line
+        elif line.strip() == _CLOSING:
             self._in_block = False
             self._at_line_start = True
         else:
             self._block.append(line)
-        return True

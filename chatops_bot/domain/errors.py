@@ -127,7 +127,7 @@ class PlatformUnavailable(PlatformError):
 
 
 class StoreError(ChatopsError):
-    """The store cannot be used. The message names the file and what to do."""
+    """The store, or a row of it, cannot be used. The message names the file or the row, and what to do."""
 
 
 class StoreTooNew(StoreError):

@@ -36,6 +36,11 @@ class Role(StrEnum):
     ADMIN = "admin"
 
 
+def lower(one: Role, other: Role) -> Role:
+    """Of two roles, the one that may do less: each may do all that those before it may."""
+    return min(one, other, key=tuple(Role).index)
+
+
 @dataclass(frozen=True, slots=True)
 class Person:
     """Somebody who writes or clicks, as the platform vouches for them. `id` is the platform's, `name` is untrusted text."""

@@ -21,6 +21,7 @@ from chatops_bot.domain.errors import (
 )
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.redaction import Redactor
+from chatops_bot.rendering.escapes import one_line
 
 UNREACHABLE = Phrase(
     "连不上 {host} 的模型。请检查网络和地址。",
@@ -62,7 +63,7 @@ NOT_FOUND = Phrase(
     "{host} finds no model {model} at this address (HTTP 404). Check the model name and the base URL.",
 )
 TOO_LONG = Phrase(
-    "这段对话超过了 {host} 的模型 {model} 能接受的长度。请另开一个话题。",
+    "这段对话超过了 {host} 的模型 {model} 能接受的长度。请另开一个消息串。",
     "This conversation is longer than model {model} at {host} accepts. Go on in a new thread.",
 )
 REDIRECTED = Phrase(
@@ -246,7 +247,7 @@ class ProviderErrors:
 
     def _quote(self, message: str) -> str:
         """Redacted first and cut second: half a key would no longer be recognised."""
-        line = " ".join(self._redactor.text(message).split())
+        line = one_line(self._redactor.text(message))
         return line if len(line) <= QUOTED_CHARS else line[:QUOTED_CHARS] + "…"
 
     def _say(self, phrase: Phrase, **values: object) -> Phrase:

@@ -56,7 +56,8 @@ def encode(
     try:
         return msgspec.json.encode(body)
     except UnicodeEncodeError:  # a lone surrogate, which msgspec refuses to write
-        body["tools"] = [_tool(tool) for tool in request.tools]
+        if request.tools:
+            body["tools"] = [_tool(tool) for tool in request.tools]
         return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 

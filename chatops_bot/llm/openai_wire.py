@@ -124,8 +124,8 @@ class CallSorter:
     unknown goes on with the newest call.
 
     Without an index, a piece belongs to the call with its id, or to the newest call if it has no id either. It begins a
-    call when there is none, when it names another tool, or when it names the tool again and brings arguments although
-    those of that call are complete.
+    call when there is none, when it names another tool, or when it names the tool again and begins an object although
+    the arguments of that call are complete.
     """
 
     def __init__(self) -> None:
@@ -167,7 +167,10 @@ class CallSorter:
 
 
 def _named_anew(call: _OpenCall, name: str, arguments: str) -> bool:
-    return bool(call.name) and (name != call.name or (bool(arguments) and call.complete))
+    """Asked for each piece that has a name; `complete` parses all that came so far, so it is asked last and seldom."""
+    if not call.name:
+        return False
+    return name != call.name or (arguments.lstrip()[:1] == "{" and call.complete)
 
 
 def _opaque(piece: _CallPiece) -> str:

@@ -15,6 +15,9 @@ TAGS = ("think", "thinking", "thought")
 
 _OPENINGS = tuple(f"<{tag}>" for tag in TAGS)
 
+_BLANKS = 64
+"""More blanks than this at the start of an answer, and it is text: what is held back, and looked at again, stays small."""
+
 BLOCK_FIELDS = ("reasoning_details", "thinking_blocks")
 """Lists of blocks: OpenRouter's, and LiteLLM's for Anthropic models."""
 
@@ -59,13 +62,15 @@ class ThinkSplitter:
 
     def _begin(self, held: str) -> tuple[str, str]:
         begun = held.lstrip()
-        for opening in _OPENINGS:
+        blanks = len(held) - len(begun)
+        openings = _OPENINGS if blanks <= _BLANKS else ()
+        for opening in openings:
             if begun.startswith(opening):
                 self._closing = f"</{opening[1:]}"
-                at = len(held) - len(begun) + len(opening)
+                at = blanks + len(opening)
                 self._raw.append(held[:at])
                 return self._inside(held[at:])
-        if any(opening.startswith(begun) for opening in _OPENINGS):
+        if any(opening.startswith(begun) for opening in openings):
             self._held = held
             return "", ""
         self.settled = True

@@ -68,18 +68,33 @@ def form_modal(form: Form, redact: Callable[[str], str] = str) -> Modal:
 
 
 def _redacted(form: Form, redact: Callable[[str], str]) -> Form:
+    """The form with all that came from outside redacted: names, values, and what a tool or its service says of them."""
+
+    def safe(phrase: Phrase) -> Phrase:
+        return Phrase(redact(phrase.zh), redact(phrase.en))
+
+    def maybe(phrase: Phrase | None) -> Phrase | None:
+        return phrase and safe(phrase)
+
     fields = (
         replace(
             field,
             text=redact(field.text),
+            hint=maybe(field.hint),
+            problem=maybe(field.problem),
             choices=tuple(
-                replace(choice, label=Phrase(redact(choice.label.zh), redact(choice.label.en)))
+                replace(choice, label=safe(choice.label), detail=maybe(choice.detail))
                 for choice in field.choices
             ),
         )
         for field in form.fields
     )
-    return replace(form, fields=tuple(fields), requester_name=redact(form.requester_name))
+    return replace(
+        form,
+        fields=tuple(fields),
+        problem=maybe(form.problem),
+        requester_name=redact(form.requester_name),
+    )
 
 
 def _language(form: Form) -> Language:

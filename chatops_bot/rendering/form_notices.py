@@ -37,6 +37,12 @@ ENDINGS = {
     ),
 }
 
+# What stands in the thread where a filled form could not be worked on
+TOO_LATE = Phrase(
+    "表单填好后没能及时处理，已过时，什么都没有执行；如仍需要，请重新提出。",
+    "The filled form could not be worked on in time, so nothing was run; ask again if it is still needed.",
+)
+
 # What somebody is told alone
 UNKNOWN = Phrase("找不到这个表单，未执行任何操作。", "There is no such form here; nothing was done.")
 NOT_YOURS = Phrase(

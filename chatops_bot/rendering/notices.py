@@ -1,13 +1,16 @@
 """The fixed sentences of views, in both languages. Placeholders in braces are filled with `Phrase.filled`."""
 
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.view import Notice, View
+from chatops_bot.domain.view import Notice, Tone, View
 
 
-def whisper_view(phrase: Phrase, language: Language) -> View:
-    """One sentence as a message of its own, such as the reason why a click was not taken."""
-    text = phrase.said_in(language)
-    return View((Notice(text, "warning"),), text)
+def whisper_view(phrase: Phrase, language: Language | None, tone: Tone = "warning") -> View:
+    """One sentence as a message of its own, such as the reason why a click was not taken.
+
+    `language` is None where the reader's is not known: they pressed a button, or wrote no word. It is said in both then.
+    """
+    texts = (phrase.zh, phrase.en) if language is None else (phrase.said_in(language),)
+    return View(tuple(Notice(text, tone) for text in texts), " ".join(texts))
 
 
 # A turn that runs, and how it ended

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.people import Person, Role, may_approve, may_reject
+from chatops_bot.domain.people import Person, Role, lower, may_approve, may_reject
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
@@ -31,7 +31,7 @@ STALE_AFTER = timedelta(seconds=60)
 
 
 _UNKNOWN = Phrase(
-    "找不到这个提案；它可能属于别的会话，未执行任何操作。",
+    "此处没有这个提案，未执行任何操作；请核对卡片上的代码。",
     "There is no such proposal here, so nothing was run; check the code on the card.",
 )
 _DECIDED = Phrase(
@@ -96,7 +96,7 @@ class Approvals:
         """A click on Approve or Reject."""
         proposal = await self._store.proposals.get(proposal_id)
         if proposal is None or proposal.session != session:
-            await self._tell(Place(session.channel, session.thread), person, _UNKNOWN, "en")
+            await self._tell(Place(session.channel, session.thread), person, _UNKNOWN, None)
             return
         await self._decide(proposal, person, verdict)
 
@@ -145,7 +145,7 @@ class Approvals:
     async def _apply(self, approved: Proposal) -> None:
         """Ask once more who the approver is and what they may, claim, run the stored action, say what came of it."""
         try:
-            person = await self._directory.person(approved.decided_by_id)
+            person = await self._decider(approved)
         except PlatformError as error:
             _log.warning("who approved proposal %s cannot be confirmed: %s", approved.id, error)
             await self._expire(approved, _NOT_CONFIRMED)
@@ -218,21 +218,27 @@ class Approvals:
     async def recover(self) -> None:
         """After a restart: settle what was running, finish what was approved, bring every card up to date."""
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.CLAIMED})):
-            person = await self._person_or_guest(proposal.decided_by_id)
+            person = await self._decider_or_guest(proposal)
             await self._finish(proposal, person, await self._applier.recover(proposal, person))
         for proposal in await self._store.proposals.in_states(frozenset({ProposalState.APPROVED})):
             # Perhaps for the second time: the crash may have come before the first row, and none must be missing.
-            await self._audit(proposal, await self._person_or_guest(proposal.decided_by_id), "approved", {})
+            await self._audit(proposal, await self._decider_or_guest(proposal), "approved", {})
             await self._apply(proposal)
         for proposal in await self._store.proposals.with_stale_card():
             await self._catch_up(proposal)
 
-    async def _person_or_guest(self, person_id: str) -> Person:
-        """The person, or, where the platform cannot say who that is, somebody of that id with no rights."""
+    async def _decider(self, proposal: Proposal) -> Person:
+        """Who decided, with what they may today of what they decided with: at a terminal people may act with less."""
+        today = await self._directory.person(proposal.decided_by_id)
+        return replace(today, role=lower(Role(proposal.decided_by_role), today.role))
+
+    async def _decider_or_guest(self, proposal: Proposal) -> Person:
+        """Who decided, or, where the platform cannot say who that is, somebody of that id with no rights."""
+        person_id = proposal.decided_by_id
         if not person_id:
             return _NOBODY
         try:
-            return await self._directory.person(person_id)
+            return await self._decider(proposal)
         except PlatformError as error:
             _log.warning("who %s is cannot be asked: %s", person_id, error)
             return Person(person_id, person_id, Role.GUEST)
@@ -250,7 +256,7 @@ class Approvals:
         if told or proposal.is_open:
             await self._show_quietly(proposal)
         else:
-            await self._settle(proposal, await self._person_or_guest(proposal.decided_by_id))
+            await self._settle(proposal, await self._decider_or_guest(proposal))
 
     async def _show_quietly(self, proposal: Proposal) -> None:
         """Show the card; when the platform fails, the card stays stale and is caught up at the next start."""
@@ -280,7 +286,7 @@ class Approvals:
         place = Place(proposal.session.channel, proposal.session.thread)
         await self._tell(place, person, phrase, _language(proposal))
 
-    async def _tell(self, place: Place, person: Person, phrase: Phrase, language: Language) -> None:
+    async def _tell(self, place: Place, person: Person, phrase: Phrase, language: Language | None) -> None:
         await self._platform.whisper(place, person.id, whisper_view(phrase, language))
 
     async def _audit(

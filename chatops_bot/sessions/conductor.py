@@ -17,7 +17,7 @@ from chatops_bot.domain.model import ContextMessage, Message, SystemMessage
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
-from chatops_bot.domain.transcript import Entry, FormFilled, TurnRested, UserSaid
+from chatops_bot.domain.transcript import Entry, FormFilled, UserSaid
 from chatops_bot.domain.turn_event import Asked, Noted, Proposed, Rested, TurnEvent
 from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
 from chatops_bot.rendering import notices
@@ -29,7 +29,7 @@ from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput, stored_input
 from chatops_bot.sessions.memory import ThreadMemory
-from chatops_bot.sessions.recovery import cut_short
+from chatops_bot.sessions.resting import store_rest
 from chatops_bot.tools.registry import Registry
 
 NAME_CHARS = 80
@@ -42,7 +42,7 @@ _INSIDE = Phrase(
 )
 
 
-def _tells_nobody(session: SessionKey, outcome: TurnOutcome) -> None:
+def _tells_nobody(turn_id: str, outcome: TurnOutcome) -> None:
     pass
 
 
@@ -70,9 +70,9 @@ class Conductor:
         redactor: Redactor,
         clock: Clock,
         ids: Ids,
-        on_rest: Callable[[SessionKey, TurnOutcome], None] = _tells_nobody,
+        on_rest: Callable[[str, TurnOutcome], None] = _tells_nobody,
     ) -> None:
-        """`on_rest` is told of each turn that came to rest, after its last message."""
+        """`on_rest` is told of each turn, by its id, that came to rest, after its last message."""
         self._platform = platform
         self._store = store
         self._loop = loop
@@ -165,18 +165,28 @@ class Conductor:
 
     async def withdraw(self, turn_input: TurnInput, person: Person) -> None:
         """End an accepted turn that never started, because `person` took it back."""
+        taken_back = notices.WITHDRAWN_BY.filled(name=inline(person.name, NAME_CHARS))
+        await self._end_unstarted(turn_input, taken_back, TurnOutcome.STOPPED)
+
+    async def refuse(self, turn_input: TurnInput, why: Phrase) -> None:
+        """End an accepted turn that may not start, and say why."""
+        await self._end_unstarted(turn_input, why, TurnOutcome.FAILED)
+
+    async def _end_unstarted(self, turn_input: TurnInput, note: Phrase, outcome: TurnOutcome) -> None:
         answer = self._answer(turn_input)
-        answer.show(Noted(notices.WITHDRAWN_BY.filled(name=inline(person.name, NAME_CHARS))))
-        answer.show(Rested(TurnOutcome.STOPPED, ""))
+        answer.show(Noted(note))
+        answer.show(Rested(outcome, ""))
         await answer.rest()
-        await self._finish(turn_input.turn_id, answer, TurnOutcome.STOPPED)
+        await self._finish(turn_input.turn_id, answer, outcome)
         self._answers.pop(turn_input.turn_id, None)
-        self._on_rest(turn_input.session, TurnOutcome.STOPPED)
+        self._on_rest(turn_input.turn_id, outcome)
 
     async def hand_over(self, turn_input: TurnInput) -> None:
         """Say in the message of a turn that waits, if it has one, that the next process starts it."""
         answer = self._answers.pop(turn_input.turn_id, None)
-        if answer is not None:
+        if answer is None:
+            self._on_rest(turn_input.turn_id, TurnOutcome.INTERRUPTED)
+        else:
             await self._leave(turn_input, answer)
 
     async def _leave(self, turn_input: TurnInput, answer: AnswerMessage) -> None:
@@ -188,7 +198,7 @@ class Conductor:
         except PlatformError as error:
             turn_id = turn_input.turn_id
             _log.warning("turn %s: that it starts after the restart could not be shown: %s", turn_id, error)
-        self._on_rest(turn_input.session, TurnOutcome.INTERRUPTED)
+        self._on_rest(turn_input.turn_id, TurnOutcome.INTERRUPTED)
 
     def _answer(self, turn_input: TurnInput) -> AnswerMessage:
         turn_id = turn_input.turn_id
@@ -236,7 +246,7 @@ class Conductor:
         try:
             await self._rest(turn_id, turn_input, answer, progress)
         finally:
-            self._on_rest(turn_input.session, progress.outcome)
+            self._on_rest(turn_input.turn_id, progress.outcome)
 
     def _view(self, turn_id: str, language: Language) -> TurnView:
         return TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)
@@ -308,9 +318,7 @@ class Conductor:
         """Store the end first, then show it: a crash in between leaves only an edit to catch up on."""
         await answer.rest()
         body = self._redactor.text(progress.body)
-        left = await cut_short(self._store, turn_input.session, turn_id, progress.outcome, self._clock)
-        rested = TurnRested(turn_id, self._clock.now(), progress.outcome, body)
-        await self._store.transcripts.append(turn_input.session, [*left, rested])
+        await store_rest(self._store, turn_input.session, turn_id, progress.outcome, body, self._clock)
         _log.info("the turn rests: %s", progress.outcome)
         await self._finish(turn_id, answer, progress.outcome)
 

@@ -40,7 +40,7 @@ class Followups:
         question = await self._controls.get(token)
         if question is None:
             place = Place(session.channel, session.thread)
-            await self._platform.whisper(place, person.id, whisper_view(_GONE, "en"))
+            await self._platform.whisper(place, person.id, whisper_view(_GONE, None))
         return question
 
     async def announce(self, question: str, person: Person, session: SessionKey) -> None:

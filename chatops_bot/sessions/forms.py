@@ -18,7 +18,7 @@ from chatops_bot.domain.errors import PlatformError, ToolError, ToolFailed
 from chatops_bot.domain.event import ControlUsed, ModalSubmitted
 from chatops_bot.domain.form import OWN, Form, FormState, FormValues, with_problems
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.people import Effect, Person, may_ask
+from chatops_bot.domain.people import Effect, Person, Role, may_ask
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import FormClosed, FormFilled
@@ -45,10 +45,14 @@ STALE_AFTER = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What came of an answer: the turn that begins, or the problems by input; neither when its author was told why not."""
+    """What came of an answer: the turn that begins, or the problems by input; neither when its author was told why not.
+
+    A turn with a `refusal` may not begin any more: it ends with that.
+    """
 
     form: Form | None = None
     turn: TurnInput | None = None
+    refusal: Phrase | None = None
     problems: Mapping[str, str] | None = None
 
 
@@ -144,20 +148,28 @@ class Forms:
             if now - (form.closed_at or form.created_at) > STALE_AFTER:
                 await self._catch_up(form)
 
-    async def recover(self) -> list[Taken]:
-        """After a restart: bring messages up to date; returns the submitted forms whose turn was never recorded."""
+    async def recover(self) -> None:
+        """After a restart: bring messages up to date."""
         for form in await self._store.forms.with_stale_card():
             await self._catch_up(form)
+
+    async def unbegun(self) -> list[Taken]:
+        """The submitted forms whose turn was never recorded, each with the refusal where it may not begin any more.
+
+        One whose author cannot be looked up is left for a later call, until it is too old.
+        """
         taken = []
         for form in await self._store.forms.unanswered():
-            if form.closed_at is None or self._clock.now() - form.closed_at > RESUMED_WITHIN:
+            if self._clock.now() - (form.closed_at or form.created_at) > RESUMED_WITHIN:
+                somebody = Person(form.requester_id, form.requester_name, Role.GUEST)
+                taken.append(Taken(form, _turn(form, somebody), notices.TOO_LATE))
                 continue
             try:
                 person = await self._directory.person(form.requester_id)
             except PlatformError as error:
                 _log.warning("who filled in form %s cannot be asked: %s", form.id, error)
                 continue
-            taken.append(Taken(turn=_turn(form, person)))
+            taken.append(Taken(form, _turn(form, person), may_ask(person, form.effect)))
         return taken
 
     async def _catch_up(self, form: Form) -> None:
@@ -174,7 +186,7 @@ class Forms:
         form = await self._store.forms.get(form_id)
         if form is None or session not in (None, form.session):
             if session is not None:
-                view = whisper_view(notices.UNKNOWN, "en")
+                view = whisper_view(notices.UNKNOWN, None)
                 await self._platform.whisper(Place(session.channel, session.thread), person.id, view)
             return None
         refusal = may_ask(person, form.effect)
@@ -212,6 +224,7 @@ class Forms:
                 problems = {"": error.phrase}
         if not problems:
             return replace(form, arguments=arguments)
+        problems = {name: self._redactor.phrase(problem) for name, problem in problems.items()}
         at_fields = {each.name: problems[each.name] for each in form.fields if each.name in problems}
         others = [problem for name, problem in problems.items() if name not in at_fields]
         if others and not at_fields and len(form.fields) == 1:

@@ -12,6 +12,7 @@ from chatops_bot.domain.language import Language
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import FormFilled
+from chatops_bot.sessions.ending import let_go
 
 WAITING_LIMIT = 20
 """Messages that wait in one session. More is a flood, and an answer that comes after twenty others helps nobody."""
@@ -129,8 +130,8 @@ class Mailboxes:
             self._left += box.waiting
             del self._boxes[session]
 
-    async def close(self, patience: float) -> bool:
-        """Start nothing more, and wait up to `patience` seconds for what runs; whether all of it has come to rest.
+    async def close(self, patience: float) -> None:
+        """Start nothing more, and wait up to `patience` seconds for what runs.
 
         What still waits is left to recovery at the next start.
         """
@@ -138,7 +139,6 @@ class Mailboxes:
         tasks = self._tasks()
         if tasks and patience > 0:
             await asyncio.wait(tasks, timeout=patience)
-        return not self._tasks()
 
     async def cut(self, patience: float) -> None:
         """Cancel what runs, and give it `patience` seconds to say so; what hangs longer is let go of."""
@@ -147,10 +147,8 @@ class Mailboxes:
         for task in tasks:
             task.cancel()
         if tasks:
-            _, hanging = await asyncio.wait(tasks, timeout=patience)
-            for task in hanging:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.wait(tasks, timeout=patience)
+            await let_go(tasks)
 
     def left_waiting(self) -> list[TurnInput]:
         """After `close`: the turns that were accepted and do not start in this process."""

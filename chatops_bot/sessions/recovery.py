@@ -9,39 +9,21 @@ import logging
 from dataclasses import replace
 from datetime import timedelta
 
-from chatops_bot.context.history import unanswered
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Language
-from chatops_bot.domain.people import Effect, may_ask
-from chatops_bot.domain.proposal import canonical_json
-from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
-from chatops_bot.domain.transcript import Entry, FormFilled, ToolReturned, TurnRested, UserSaid
+from chatops_bot.domain.people import Effect, lower, may_ask
+from chatops_bot.domain.session import RunningTurn, TurnOutcome
+from chatops_bot.domain.transcript import Entry, FormFilled, TurnRested, UserSaid
 from chatops_bot.ports import Clock, Directory, Place, Platform, Store
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import page_key
 from chatops_bot.sessions.mailbox import TurnInput, restored_input
+from chatops_bot.sessions.resting import store_rest
 
 _log = logging.getLogger(__name__)
 
 RESUMED_WITHIN = timedelta(hours=1)
 """An older question that never started is closed as interrupted: its asker has moved on, and can ask again."""
-
-_CUT_SHORT = frozenset({TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTED})
-_NO_RESULT = canonical_json(
-    {
-        "error": "the turn ended before a result was stored; if the call became a proposal, its card is in the thread"
-    }
-)
-
-
-async def cut_short(
-    store: Store, session: SessionKey, turn_id: str, outcome: TurnOutcome, clock: Clock
-) -> list[Entry]:
-    """Results to store for the calls of a turn that was cut short before they had any, so that no call stands alone."""
-    if outcome not in _CUT_SHORT:
-        return []
-    calls = unanswered(await store.transcripts.load(session), turn_id)
-    return [ToolReturned(turn_id, clock.now(), call.id, call.name, "error", _NO_RESULT) for call in calls]
 
 
 async def recover_turns(
@@ -63,7 +45,7 @@ async def recover_turns(
 async def _resumed(
     turn: RunningTurn, entries: list[Entry], directory: Directory, clock: Clock
 ) -> TurnInput | None:
-    """The input of a turn that never started, its author with the rights of today; None for any other turn."""
+    """The input of a turn that never started, its author with what they may today of what they asked with; None for any other turn."""
     if not turn.input or any(
         isinstance(e, UserSaid | FormFilled | TurnRested) and e.turn_id == turn.id for e in entries
     ):
@@ -74,7 +56,8 @@ async def _resumed(
         asked = restored_input(turn.input)
         if asked.at is None or clock.now() - asked.at > RESUMED_WITHIN:
             return None
-        author = await directory.person(asked.author.id)
+        today = await directory.person(asked.author.id)
+        author = replace(today, role=lower(asked.author.role, today.role))
         return replace(asked, author=author, resumed=True) if may_ask(author, Effect.READ) is None else None
     except ValueError:
         _log.warning("turn %s: what was asked cannot be read", turn.id)
@@ -91,8 +74,7 @@ async def _close(
     outcome = view.outcome or TurnOutcome.INTERRUPTED
     if not any(isinstance(entry, TurnRested) and entry.turn_id == turn.id for entry in entries):
         body = "" if outcome is TurnOutcome.INTERRUPTED else view.visible_text
-        left = await cut_short(store, turn.session, turn.id, outcome, clock)
-        await store.transcripts.append(turn.session, [*left, TurnRested(turn.id, clock.now(), outcome, body)])
+        await store_rest(store, turn.session, turn.id, outcome, body, clock)
     try:
         await _show(turn, view, platform)
     except PlatformError as error:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived, ModalSubmitted
@@ -10,12 +11,12 @@ from chatops_bot.domain.language import Language, Phrase, language_of, language_
 from chatops_bot.domain.people import Effect, Person, may_ask
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Entry, spoken_in
-from chatops_bot.domain.view import Notice, View
 from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.commands import DecideByCode, StopWord, parse_command
 from chatops_bot.sessions.conductor import Conductor
+from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.followups import Followups, claim_of
 from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.log_ids import bound
@@ -55,6 +56,15 @@ def every_message(text: str, entries: Sequence[Entry]) -> bool:
     return True
 
 
+@dataclass(frozen=True, slots=True)
+class Received:
+    """What came of a message: the turn that it began, or what its author is still being told instead; neither when it was
+    not for the bot, or was here before."""
+
+    turn_id: str | None = None
+    telling: asyncio.Task[None] | None = None
+
+
 class Router:
     def __init__(
         self,
@@ -76,16 +86,21 @@ class Router:
         self._overhears = overhears
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
         self._stopping = Stopping(self._mailboxes, conductor, platform)
-        self._deciding: set[asyncio.Task[None]] = set()
+        self._under_way: set[asyncio.Task[None]] = set()
 
     async def handle(self, event: InboundEvent) -> None:
         """Take one event. Returns when it is decided; a turn that it starts runs on."""
-        with bound(session=event.session):
-            match event:
-                case MessageReceived():
-                    await self._message(event)
-                case ControlUsed():
+        match event:
+            case MessageReceived():
+                await self.message(event)
+            case ControlUsed():
+                with bound(session=event.session):
                     await self._control(event)
+
+    async def message(self, event: MessageReceived) -> Received:
+        """Take one message, as `handle` does."""
+        with bound(session=event.session):
+            return await self._message(event)
 
     async def submit(self, event: ModalSubmitted) -> Mapping[str, str]:
         """Take a dialog that was sent off; returns what is wrong with it by input, for the platform to show."""
@@ -99,8 +114,13 @@ class Router:
             self._mailboxes.put(turn)
 
     async def resume_forms(self) -> None:
-        """Bring the messages of forms up to date, and start the turns of those whose filling in was stored last of all."""
-        for taken in await self._forms.recover():
+        """Bring the messages of forms up to date, and begin the turns that the last process did not come to."""
+        await self._forms.recover()
+        await self.begin_filled()
+
+    async def begin_filled(self) -> None:
+        """Begin the turns of forms that were submitted and whose turn could not be stored; say of the others why not."""
+        for taken in await self._forms.unbegun():
             await self._begin_filled(taken)
 
     async def drain(self, patience: float) -> None:
@@ -108,8 +128,8 @@ class Router:
         deadline = asyncio.get_running_loop().time() + patience
         await self._mailboxes.close(patience)
         left = deadline - asyncio.get_running_loop().time()
-        if self._deciding and left > 0:
-            await asyncio.wait(self._deciding, timeout=left)
+        if self._under_way and left > 0:
+            await asyncio.wait(self._under_way, timeout=left)
 
     async def cut(self, patience: float) -> None:
         """End what still runs within about `patience` seconds: turns say that they were interrupted, what waits says so too.
@@ -123,32 +143,39 @@ class Router:
         await self._mailboxes.cut(patience)
         if waiting:
             await asyncio.wait(waiting, timeout=max(0.0, deadline - asyncio.get_running_loop().time()))
-        for task in (*waiting, *self._deciding):
-            task.cancel()
-        await asyncio.gather(*waiting, *self._deciding, return_exceptions=True)
+        await let_go([*waiting, *self._under_way])
 
-    def _beside(self, decision: Coroutine[Any, Any, None]) -> None:
-        """Carry out a decision without holding up whoever waits for this event."""
-        task = asyncio.create_task(decision, name="decision")
-        self._deciding.add(task)
-        task.add_done_callback(self._decided)
+    def _beside(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Decide, or tell, without holding up the session's next event: it may be a stop, and Slack may be slow for minutes."""
+        task = asyncio.create_task(work, name="beside an event")
+        self._under_way.add(task)
+        task.add_done_callback(self._is_over)
+        return task
 
-    def _decided(self, task: asyncio.Task[None]) -> None:
-        self._deciding.discard(task)
+    def _is_over(self, task: asyncio.Task[None]) -> None:
+        self._under_way.discard(task)
         if not task.cancelled() and (failure := task.exception()) is not None:
-            _log.error("a decision was not carried out to its end", exc_info=failure)
+            _log.error("what an event asked for was not carried out to its end", exc_info=failure)
 
-    async def _message(self, event: MessageReceived) -> None:
+    async def _message(self, event: MessageReceived) -> Received:
         if not await self._is_for_us(event):
-            return
-        text = event.text.strip()
+            return Received()
+        text, language = event.text.strip(), await self._language(event)
         command, problem = parse_command(text), _problem(text, event)
         is_question = command is None and problem is None and may_ask(event.author, Effect.READ) is None
         if is_question and not self._mailboxes.is_full(event.session):
             # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
-            await self._start(event, text)
-        elif await self._store.inbox.claim(event.dedupe_key):
-            await self._answer_at_once(event, command, problem)
+            turn = await self._conductor.accept(
+                event.session, event.author, text, language=language, message_id=event.message_id, claim=event.dedupe_key
+            )  # fmt: skip
+            if turn is None:
+                return Received()
+            self._mailboxes.put(turn)
+            return Received(turn_id=turn.turn_id)
+        if not await self._store.inbox.claim(event.dedupe_key):
+            return Received()
+        # A stop takes effect in the first step of its task, which comes before the session's next message.
+        return Received(telling=self._beside(self._answer_at_once(event, language, command, problem)))
 
     async def _is_for_us(self, event: MessageReceived) -> bool:
         """Whether the bot is spoken to: called by its name, in private, or in a thread of its own where nobody else is called."""
@@ -167,35 +194,34 @@ class Router:
             said = spoken_in(await self._store.transcripts.load(event.session))
         return said or "en"
 
-    async def _start(self, event: MessageReceived, text: str) -> None:
-        turn = await self._conductor.accept(
-            event.session, event.author, text, language=await self._language(event),
-            message_id=event.message_id, claim=event.dedupe_key,
-        )  # fmt: skip
-        if turn is not None:
-            self._mailboxes.put(turn)
-
     async def _answer_at_once(
-        self, event: MessageReceived, command: DecideByCode | StopWord | None, problem: Phrase | None
+        self,
+        event: MessageReceived,
+        language: Language,
+        command: DecideByCode | StopWord | None,
+        problem: Phrase | None,
     ) -> None:
         """What is no question: a command, a message that cannot be one, or one question too many."""
-        session, author, language = event.session, event.author, await self._language(event)
+        session, author = event.session, event.author
         if await self._refused(author, session, language):
             return
         match command:
             case DecideByCode(verdict, code):
-                self._beside(self._approvals.decide_by_code(session, code, author, verdict, language))
+                await self._approvals.decide_by_code(session, code, author, verdict, language)
             case StopWord():
                 await self._stopping.by_word(session, author, language)
             case None if problem is not None:
-                view = whisper_view(problem, language) if event.text.strip() else _in_both(problem)
+                is_empty = not event.text.strip()
+                view = whisper_view(problem, None, "info") if is_empty else whisper_view(problem, language)
                 await self._platform.post(Place(session.channel, session.thread), view)
             case None:
-                await self._tell_full(session, author, language)
+                await self._tell(session, author, _FULL.filled(limit=WAITING_LIMIT), language)
 
-    async def _tell_full(self, session: SessionKey, person: Person, language: Language) -> None:
-        view = whisper_view(_FULL.filled(limit=WAITING_LIMIT), language)
-        await self._platform.whisper(Place(session.channel, session.thread), person.id, view)
+    async def _tell(
+        self, session: SessionKey, person: Person, phrase: Phrase, language: Language | None
+    ) -> None:
+        place = Place(session.channel, session.thread)
+        await self._platform.whisper(place, person.id, whisper_view(phrase, language))
 
     async def _control(self, event: ControlUsed) -> None:
         match event.control:
@@ -210,26 +236,28 @@ class Router:
             case "followup":
                 await self._followup(event)
             case "stop":
-                if not await self._refused(event.person, event.session):
+                if not await self._refused(event.person, event.session, None):
                     await self._stopping.by_button(event.session, event.value, event.person)
             case _:
                 _log.warning("control %r is not known", event.control)
-                place = Place(event.session.channel, event.session.thread)
-                await self._platform.whisper(place, event.person.id, whisper_view(_NOT_KNOWN, "en"))
+                await self._tell(event.session, event.person, _NOT_KNOWN, None)
 
     async def _begin_filled(self, taken: Taken) -> None:
         """Begin the turn of a filled form, if it was one, and show what became of the form."""
         turn = taken.turn
         if turn and turn.filled and await self._conductor.accept_filled(turn, turn.filled):
-            self._mailboxes.put(turn)
+            if taken.refusal is None:
+                self._mailboxes.put(turn)
+            else:
+                await self._conductor.refuse(turn, taken.refusal)
         if taken.form is not None:
             await self._forms.show_quietly(taken.form)
 
     async def _followup(self, event: ControlUsed) -> None:
-        if await self._refused(event.person, event.session):
+        if await self._refused(event.person, event.session, None):
             return
         if self._mailboxes.is_full(event.session):
-            await self._tell_full(event.session, event.person, "en")
+            await self._tell(event.session, event.person, _FULL.filled(limit=WAITING_LIMIT), None)
             return
         question = await self._followups.question(event.value, event.person, event.session)
         if question is None:
@@ -245,19 +273,13 @@ class Router:
         finally:
             self._mailboxes.put(turn)
 
-    async def _refused(self, person: Person, session: SessionKey, language: Language = "en") -> bool:
+    async def _refused(self, person: Person, session: SessionKey, language: Language | None) -> bool:
         """Whether the person may not use the bot at all; they alone are told."""
         refusal = may_ask(person, Effect.READ)
         if refusal is None:
             return False
-        view = whisper_view(refusal, language)
-        await self._platform.whisper(Place(session.channel, session.thread), person.id, view)
+        await self._tell(session, person, refusal, language)
         return True
-
-
-def _in_both(phrase: Phrase) -> View:
-    """A sentence for somebody whose language is not known, since they wrote no word."""
-    return View((Notice(phrase.zh), Notice(phrase.en)), f"{phrase.zh} {phrase.en}")
 
 
 def _problem(text: str, event: MessageReceived) -> Phrase | None:

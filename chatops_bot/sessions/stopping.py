@@ -26,7 +26,7 @@ class Stopping:
         """Stop the turn whose message the button stands on, or take it back while it waits."""
         turn = self._mailboxes.find(session, turn_id)
         if turn is None:
-            await self._tell(session, person, _OVER, "en")
+            await self._tell(session, person, _OVER, None)
         else:
             await self._stop(turn, person, turn.language)
 
@@ -47,6 +47,8 @@ class Stopping:
         elif not self._conductor.stop(turn.turn_id, person):
             await self._tell(turn.session, person, _OVER, language)
 
-    async def _tell(self, session: SessionKey, person: Person, phrase: Phrase, language: Language) -> None:
+    async def _tell(
+        self, session: SessionKey, person: Person, phrase: Phrase, language: Language | None
+    ) -> None:
         place = Place(session.channel, session.thread)
         await self._platform.whisper(place, person.id, whisper_view(phrase, language))

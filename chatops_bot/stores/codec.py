@@ -1,12 +1,23 @@
-"""Domain values as JSON text and back, checked by pydantic on the way in."""
+"""Domain values as JSON text and back, checked by pydantic on the way in.
 
-from typing import Annotated, Any, get_args
+A text that is no such value raises a StoreError which names the row, and nothing that stands in it.
+"""
 
-from pydantic import BeforeValidator, Field, TypeAdapter
+import logging
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, TypeVar, get_args
 
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+
+from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.form import Form
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.transcript import Entry
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Row = TypeVar("Row")
 
 
 def _without_bare_reasoning(entry: Any) -> Any:
@@ -21,8 +32,6 @@ _ENTRY: TypeAdapter[Entry] = TypeAdapter(
 )
 _FORM: TypeAdapter[Form] = TypeAdapter(Form)
 _PROPOSAL: TypeAdapter[Proposal] = TypeAdapter(Proposal)
-
-
 _KINDS: dict[type[Any], TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in get_args(Entry)}
 """To write an entry, its own kind is enough, and much quicker than the union."""
 
@@ -31,24 +40,53 @@ def entry_text(entry: Entry) -> str:
     return _KINDS[type(entry)].dump_json(entry).decode()
 
 
-def entry_from(text: str) -> Entry:
-    """The entry that `entry_text` wrote. Raises pydantic's ValidationError for anything else."""
-    return _ENTRY.validate_json(text)
+def entry_from(text: str, session: str = "") -> Entry:
+    """The entry of `session` that `entry_text` wrote."""
+    return _read(_ENTRY, text, f"entry of session {session}")
 
 
 def proposal_text(proposal: Proposal) -> str:
     return _PROPOSAL.dump_json(proposal).decode()
 
 
-def proposal_from(text: str) -> Proposal:
-    """The proposal that `proposal_text` wrote. Raises pydantic's ValidationError for anything else."""
-    return _PROPOSAL.validate_json(text)
+def proposal_from(text: str, proposal_id: str) -> Proposal:
+    """The proposal that `proposal_text` wrote."""
+    return _read(_PROPOSAL, text, f"proposal {proposal_id}")
 
 
 def form_text(form: Form) -> str:
     return _FORM.dump_json(form).decode()
 
 
-def form_from(text: str) -> Form:
-    """The form that `form_text` wrote. Raises pydantic's ValidationError for anything else."""
-    return _FORM.validate_json(text)
+def form_from(text: str, form_id: str) -> Form:
+    """The form that `form_text` wrote."""
+    return _read(_FORM, text, f"form {form_id}")
+
+
+def _read(adapter: TypeAdapter[T], text: str, what: str) -> T:
+    try:
+        return adapter.validate_json(text)
+    except ValidationError as error:
+        fields = ", ".join(sorted({".".join(map(str, e["loc"])) or "all of it" for e in error.errors()}))
+        raise StoreError(
+            f"The stored {what} cannot be read (wrong: {fields}); restore the store from a backup, or start the version "
+            "that wrote it."
+        ) from error
+
+
+class RowByRow:
+    """Reads rows so that one which cannot be read holds up no other: it is left out, and the log tells once."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def read(self, read: Callable[[Row], T], rows: Iterable[Row]) -> list[T]:
+        found: list[T] = []
+        for row in rows:
+            try:
+                found.append(read(row))
+            except StoreError as error:
+                if str(error) not in self._told:
+                    self._told.add(str(error))
+                    _log.error("left out: %s", error)
+        return found

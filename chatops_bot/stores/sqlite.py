@@ -13,7 +13,7 @@ from chatops_bot.domain.proposal import EDGES, GUARDED_BY_EXPIRY, Proposal, Prop
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
-from chatops_bot.stores.codec import entry_from, entry_text, proposal_from, proposal_text
+from chatops_bot.stores.codec import RowByRow, entry_from, entry_text, proposal_from, proposal_text
 from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
 from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
 
@@ -102,7 +102,7 @@ class SqliteTranscripts:
                 "SELECT body FROM entries WHERE session = ? ORDER BY seq", (str(session),)
             ).fetchall()
         )
-        return [entry_from(body) for (body,) in rows]
+        return [entry_from(body, str(session)) for (body,) in rows]
 
     async def known(self, session: SessionKey) -> bool:
         key = str(session)
@@ -173,9 +173,13 @@ class SqliteInbox:
         return await self._file.write(lambda db: _claimed(db, key, at))
 
 
+_ProposalRow = tuple[str, str, str | None, str | None, int]
+
+
 class SqliteProposals:
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
+        self._row_by_row = RowByRow()
 
     async def add(self, proposal: Proposal) -> None:
         row = (proposal.id, str(proposal.session), proposal.code, proposal.state.value, proposal.revision)
@@ -234,22 +238,27 @@ class SqliteProposals:
 
     async def in_states(self, states: frozenset[ProposalState]) -> list[Proposal]:
         marks = ", ".join("?" for _ in states)
-        return await self._select(f"WHERE state IN ({marks})", *(state.value for state in states))
+        rows = await self._rows(f"WHERE state IN ({marks})", *(state.value for state in states))
+        return self._row_by_row.read(_proposal, rows)
 
     async def with_stale_card(self) -> list[Proposal]:
-        return await self._select("WHERE shown_revision < revision")
+        return self._row_by_row.read(_proposal, await self._rows("WHERE shown_revision < revision"))
 
     async def _select(self, where: str, *values: str) -> list[Proposal]:
-        rows = await self._file.read(
+        return [_proposal(row) for row in await self._rows(where, *values)]
+
+    async def _rows(self, where: str, *values: str) -> list[_ProposalRow]:
+        return await self._file.read(
             lambda db: db.execute(
-                f"SELECT body, card_channel, card_message, shown_revision FROM proposals {where} ORDER BY rowid",  # noqa: S608  # `where` is one of the constants above
+                f"SELECT id, body, card_channel, card_message, shown_revision FROM proposals {where} ORDER BY rowid",  # noqa: S608  # `where` is one of the constants above
                 values,
             ).fetchall()
         )
-        return [
-            replace(proposal_from(body), card=_ref(channel, message), shown_revision=shown)
-            for body, channel, message, shown in rows
-        ]
+
+
+def _proposal(row: _ProposalRow) -> Proposal:
+    proposal_id, body, channel, message, shown = row
+    return replace(proposal_from(body, proposal_id), card=_ref(channel, message), shown_revision=shown)
 
 
 _AUDIT_COLUMNS = tuple(field.name for field in fields(AuditRecord))

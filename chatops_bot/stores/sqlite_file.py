@@ -42,7 +42,7 @@ class SqliteFile:
 
     @classmethod
     def _open(cls, path: Path, migrations: Sequence[str]) -> "SqliteFile":
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = path.with_suffix(".lock").open("w")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -53,6 +53,8 @@ class SqliteFile:
             ) from error
         writer = None
         try:
+            if not path.exists():
+                path.touch(mode=0o600)  # conversations are in it, whoever may look into the folder
             writer = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             writer.execute(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
             writer.execute("PRAGMA journal_mode = WAL")

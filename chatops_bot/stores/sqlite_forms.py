@@ -6,7 +6,7 @@ from typing import Any
 
 from chatops_bot.domain.form import EDGES, GUARDED_BY_EXPIRY, Form, FormState
 from chatops_bot.domain.session import MessageRef
-from chatops_bot.stores.codec import form_from, form_text
+from chatops_bot.stores.codec import RowByRow, form_from, form_text
 from chatops_bot.stores.sqlite_file import SqliteFile
 
 FORMS_TABLE = """
@@ -18,9 +18,13 @@ FORMS_TABLE = """
     """
 
 
+_Row = tuple[str, str, str | None, str | None, int]
+
+
 class SqliteForms:
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
+        self._row_by_row = RowByRow()
 
     async def add(self, form: Form) -> None:
         row = (form.id, form.state.value, form.revision, form_text(form))
@@ -29,7 +33,7 @@ class SqliteForms:
         )
 
     async def get(self, form_id: str) -> Form | None:
-        return next(iter(await self._select("WHERE id = ?", form_id)), None)
+        return next(map(_form, await self._rows("WHERE id = ?", form_id)), None)
 
     async def move(self, form: Form, to: FormState, now: datetime, **changes: Any) -> Form | None:
         if to not in EDGES[form.state]:
@@ -59,29 +63,30 @@ class SqliteForms:
         )
 
     async def open(self) -> list[Form]:
-        return await self._select("WHERE state = ?", FormState.OPEN.value)
+        return await self._readable("WHERE state = ?", FormState.OPEN.value)
 
     async def with_stale_card(self) -> list[Form]:
-        return await self._select("WHERE shown_revision < revision")
+        return await self._readable("WHERE shown_revision < revision")
 
     async def unanswered(self) -> list[Form]:
-        return await self._select(
+        return await self._readable(
             "WHERE state = ? AND NOT EXISTS (SELECT 1 FROM turns WHERE turns.id = answer_turn)",
             FormState.SUBMITTED.value,
         )
 
-    async def _select(self, where: str, *values: str) -> list[Form]:
-        rows = await self._file.read(
+    async def _readable(self, where: str, *values: str) -> list[Form]:
+        return self._row_by_row.read(_form, await self._rows(where, *values))
+
+    async def _rows(self, where: str, *values: str) -> list[_Row]:
+        return await self._file.read(
             lambda db: db.execute(
-                f"SELECT body, card_channel, card_message, shown_revision FROM forms {where} ORDER BY rowid",  # noqa: S608  # `where` is one of the constants above
+                f"SELECT id, body, card_channel, card_message, shown_revision FROM forms {where} ORDER BY rowid",  # noqa: S608  # `where` is one of the constants above
                 values,
             ).fetchall()
         )
-        return [
-            replace(
-                form_from(body),
-                card=None if channel is None else MessageRef(channel, message),
-                shown_revision=shown,
-            )
-            for body, channel, message, shown in rows
-        ]
+
+
+def _form(row: _Row) -> Form:
+    form_id, body, channel, message, shown = row
+    card = None if channel is None or message is None else MessageRef(channel, message)
+    return replace(form_from(body, form_id), card=card, shown_revision=shown)

@@ -10,6 +10,7 @@ from chatops_bot.agent.written_call import WrittenCallGuard
 from chatops_bot.domain.model import SystemMessage
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.llm.scripted import calls, says
+from tests.timing import FACTOR, ratio
 
 TOOLS = frozenset({"look", "switch"})
 WRITTEN = [
@@ -20,6 +21,8 @@ WRITTEN = [
     "<|tool_calls_section_begin|>look",
     '[TOOL_CALLS][{"name": "look"}]',
     "Action: look\nAction Input: {}",
+    "Action: look",
+    " " * 60 + "<tool_call>",
     '{"name": "look", "arguments": {"name": "x"}}',
     '```json\n{\n  "name": "look",\n  "parameters": {}\n}\n```',
     '[{"function": "switch", "arguments": {"task_id": 3, "action": "pause"}}]',
@@ -35,6 +38,9 @@ PLAIN = [
     "<tool",
     "{",
     "\n\n",
+    " " * 200 + "<tool_call>",
+    "```" + " " * 200 + '{"name": "look"}',
+    "Action: lo",
 ]
 
 
@@ -72,6 +78,19 @@ def test_any_cut_shows_the_same(parts: list[str], places: list[int]):
     assert cut == shown(said)
     assert said.startswith(cut[0])
     assert cut[1] or cut[0] == said
+
+
+@pytest.mark.parametrize("piece", [" " * 4, "\t\t", "\n", "```\n", "```" + " " * 64])
+def test_a_run_of_blanks_costs_time_as_it_is_long(piece: str):
+    assert ratio(lambda size: shown(*[piece] * size), 2_000) < 2.5 * FACTOR
+    assert ratio(lambda size: shown(piece * size), 20_000) < 2.5 * FACTOR
+
+
+@pytest.mark.case("peer-T33")
+async def test_a_call_in_the_very_last_line_is_kept_back_and_corrected(stage):
+    await stage.play(says("I look.\n", "Action: look"), calls(("look", {})), says("One failed."))
+    assert stage.text == "I look.\nOne failed."
+    assert len(stage.look.runs) == 1
 
 
 @pytest.mark.case("peer-T33")

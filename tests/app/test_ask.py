@@ -9,16 +9,15 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import pytest
 
 from chatops_bot.app.config import Config, LocalConfig, RolesConfig, ShutdownConfig
-from chatops_bot.app.local_socket import SOCKET_NAME, socket_address
+from chatops_bot.app.local_socket import socket_path
 from chatops_bot.domain.errors import ModelRefused
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import TextDelta
@@ -55,7 +54,7 @@ async def cli(*arguments: str | Path, stdin: str | None = None, **more: Any) -> 
     if stdin is not None:
         more["stdin"] = asyncio.subprocess.PIPE
     process = await start(*arguments, **more)
-    out, err = await asyncio.wait_for(process.communicate(stdin.encode() if stdin else None), DEADLINE)
+    out, err = await asyncio.wait_for(process.communicate(os.fsencode(stdin) if stdin else None), DEADLINE)
     return Ended(process.returncode, out, err)
 
 
@@ -81,13 +80,6 @@ def held_at(
             await go_on.wait()
 
     return reached, hold
-
-
-@asynccontextmanager
-async def api(folder: Path) -> AsyncIterator[aiohttp.ClientSession]:
-    with socket_address(folder) as address:
-        async with aiohttp.ClientSession("http://local", connector=aiohttp.UnixConnector(address)) as session:
-            yield session
 
 
 def audit(world: World) -> list[Any]:
@@ -302,16 +294,25 @@ async def test_the_end_of_the_bot_ends_the_answer(world: World):
 
 
 async def test_the_socket_is_for_its_owner_alone_and_goes_with_the_bot(world: World):
+    path = socket_path(data(world))
     async with world.bot():
-        assert stat.S_IMODE((data(world) / SOCKET_NAME).stat().st_mode) == 0o600
-        assert stat.S_IMODE(data(world).stat().st_mode) == 0o700
-    assert not (data(world) / SOCKET_NAME).exists()
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert not path.exists()
+
+
+async def test_a_start_leaves_the_rights_of_the_data_folder_to_its_owner(world: World):
+    data(world).mkdir()
+    data(world).chmod(0o751)
+    async with world.bot():
+        assert stat.S_IMODE(data(world).stat().st_mode) == 0o751
 
 
 async def test_a_socket_of_a_bot_that_was_killed_is_in_nobodys_way(world: World):
-    data(world).mkdir()
+    path = socket_path(data(world))
+    path.parent.mkdir(parents=True)
     with closing(socket.socket(socket.AF_UNIX)) as left:
-        left.bind(str(data(world) / SOCKET_NAME))
+        left.bind(str(path))
     async with world.bot(ScriptedModel([says("Fine.")])):
         assert (await cli("ask", "hello", "--data", data(world))).out == "Fine.\n"
 
@@ -323,7 +324,7 @@ async def test_a_folder_with_a_long_name_has_a_socket_too(world: World):
 
 
 async def test_who_asks_is_known_from_the_system_whatever_the_request_says(world: World):
-    async with world.bot(pausing(), config=local(world, "operator")), api(data(world)) as session:
+    async with world.bot(pausing(), config=local(world, "operator")), world.local_api() as session:
         headers = {"X-User": "admin", "Authorization": "Bearer admin", "X-Forwarded-User": "local:ana"}
         body = {"text": "pause nightly-report", "as": "operator"}
         async with session.post("/ask", json=body, headers=headers) as response:
@@ -347,7 +348,7 @@ async def test_who_asks_is_known_from_the_system_whatever_the_request_says(world
 async def test_a_request_that_is_none_is_told_what_is_wrong_with_it(world: World, path: str, body: Any):
     async with (
         world.bot(ScriptedModel([])),
-        api(data(world)) as session,
+        world.local_api() as session,
         session.post(f"/{path}", json=body) as response,
     ):
         assert response.status == 403
@@ -397,6 +398,17 @@ async def test_a_proposal_of_a_chat_is_approved_here_once_and_its_card_tells(wor
         assert ME in everything(done)
         assert action_ids(done) == []
     assert len(world.to_scheduler.reached(PAUSE)) == 1
+
+
+async def test_a_decision_with_a_lower_role_is_carried_out_with_that_role(world: World):
+    async with world.bot(pausing(), config=local(world, "admin")):
+        _, card = await asked_for(world, "pause nightly-report")
+        done = await cli("approve", code_of(card), "--as", "approver", "--data", data(world))
+    assert done.code == 0
+    assert [(r.decision, r.role) for r in audit(world) if r.person_id == ME] == [
+        ("approved", "approver"),
+        ("applied", "approver"),
+    ]
 
 
 async def test_a_proposal_is_rejected_here_and_nothing_runs(world: World):
@@ -484,6 +496,14 @@ async def test_without_a_bot_the_question_is_answered_here_and_nothing_is_kept(w
     assert "thread" not in asked.err
     assert list(temporary.iterdir()) == []
     assert not (world.folder / "data").exists()
+
+
+@pytest.mark.parametrize("way", ["argument", "stdin"])
+async def test_bytes_that_are_no_text_are_asked_as_question_marks(world: World, way: str):
+    question = "who is M\udcfcller?"
+    text, stdin = (question, None) if way == "argument" else ("-", question)
+    asked = await cli("ask", text, "--config", written(world), stdin=stdin, env=passwords(world))
+    assert (asked.code, "Traceback" in asked.err) == (0, False)
 
 
 async def test_without_a_bot_ctrl_c_stops_the_turn_and_leaves_nothing(world: World, tmp_path: Path):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,18 @@ async def test_the_audit_is_read_as_lines_or_as_json(tmp_path: Path, clock: Manu
     assert rows[0]["person_name"] == "奥斯卡"
 
 
+async def test_a_row_of_the_audit_is_one_line_and_does_not_drive_the_terminal(
+    tmp_path: Path, clock: ManualClock
+):
+    store = await SqliteStore.open(tmp_path / "bot.db", clock)
+    odd = "\x1b[2J\u202e\n     9  forged"
+    await store.audit.record(replace(a_call(1, clock), tool=odd, arguments=odd, person_name=odd))
+    await store.aclose()
+    read = await asyncio.to_thread(run_cli, "audit", "--data", tmp_path)
+    (line,) = read.stdout.splitlines()
+    assert line.count("⟨U+001B⟩[2J⟨U+202E⟩ 9 forged") == 3
+
+
 async def test_an_empty_audit_says_so_and_is_no_line_of_json(tmp_path: Path, clock: ManualClock):
     await filled(tmp_path, clock, rows=0)
     read = await asyncio.to_thread(run_cli, "audit", "--data", tmp_path)
@@ -223,6 +236,13 @@ def test_run_with_a_bad_configuration_says_one_sentence_and_starts_nothing(tmp_p
     assert refused.stderr.endswith("web.prot is not a known key; did you mean port?\n")
     assert len(refused.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_error_that_quotes_a_file_name_does_not_drive_the_terminal(tmp_path: Path):
+    refused = run_cli("run", "--config", tmp_path / "\x1b[2J\u202e.yaml")
+    assert refused.returncode == 2
+    assert "⟨U+001B⟩[2J⟨U+202E⟩.yaml" in refused.stderr
+    assert "\x1b" not in refused.stderr
 
 
 def test_run_without_a_configuration_or_secrets_says_what_is_missing(tmp_path: Path):

@@ -19,7 +19,7 @@ import yaml
 from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, LocalConfig, RolesConfig
 from chatops_bot.app.doctor.command import doctor, examine
-from chatops_bot.app.doctor.findings import Check, Finding, Status, ok, run_side_by_side
+from chatops_bot.app.doctor.findings import Check, Finding, Status, as_lines, failed, ok, run_side_by_side
 from chatops_bot.app.doctor.services import asked_scopes
 from chatops_bot.simulators.slack.scopes import GRANTED
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
@@ -436,3 +436,14 @@ async def test_lines_for_people_and_json_for_machines_and_the_exit_code(
     assert told["ok"] is False
     assert {"check": "roles", "status": "ok", "says": lines[2][29:]} in told["checks"]
     assert "xoxb-wrong-token-123" not in json.dumps(told)
+
+
+async def test_what_a_server_says_stays_on_its_line_and_does_not_drive_the_terminal():
+    lines = as_lines(
+        [failed("model", "It says: \x1b[2J\u202eno\nok       all"), ok("web", "Well.")]
+    ).splitlines()
+    assert lines == [
+        "failed   model  It says: ⟨U+001B⟩[2J⟨U+202E⟩no ok all",
+        "ok       web    Well.",
+        "1 ok, 0 to look at, 1 failed.",
+    ]

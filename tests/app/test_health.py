@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, closing
 from typing import Any
 
+import pytest
+
 from chatops_bot.app.bootstrap import Bot
 from chatops_bot.app.config import ShutdownConfig, WebConfig
 from chatops_bot.app.health import STORE_SECONDS, Health
@@ -46,7 +48,38 @@ async def test_everything_red_is_named_at_once():
 
     red = (await Health(lambda: "The socket to Slack is not open.", full).readiness()).red
     assert set(red) == {"life", "chat", "store"}
-    assert red["store"] == "bot.db cannot be used (disk is full); check the disk."
+
+
+async def test_why_the_store_fails_stands_in_the_log_and_not_on_a_page_that_anybody_may_read(
+    caplog: pytest.LogCaptureFixture,
+):
+    async def full() -> None:
+        raise StoreError("/srv/bot/bot.db cannot be used (disk is full); check the disk.")
+
+    red = (await Health(lambda: "", full).readiness()).red
+    assert red["store"] == "The store took no write; the bot's log says why."
+    assert "/srv/bot/bot.db cannot be used (disk is full)" in caplog.text
+
+
+async def test_probes_of_a_disk_that_hangs_wait_for_one_write():
+    begun, comes_back = 0, asyncio.Event()
+
+    async def hangs() -> None:
+        nonlocal begun
+        begun += 1
+        await comes_back.wait()
+
+    health = Health(lambda: "", hangs)
+    health.recovered()
+    probes = await asyncio.gather(*(health.readiness() for _ in range(3)))
+    probes.append(await health.readiness())
+    assert [set(probe.red) for probe in probes] == [{"store"}] * 4
+    assert begun == 1
+    comes_back.set()
+    assert (await health.readiness()).ready
+    assert begun == 1
+    assert (await health.readiness()).ready
+    assert begun == 2
 
 
 async def test_a_store_that_takes_no_writes_is_red_until_it_does(world: World):

@@ -122,6 +122,29 @@ def test_a_secret_in_message_arguments_or_exception_is_redacted(logs: Any, log_f
         assert "Traceback (most recent call last)" in lines.json[-1]["exception"]
 
 
+@pytest.mark.parametrize("log_format", ["json", "text"])
+def test_no_text_from_outside_looks_like_a_record_or_drives_the_terminal(logs: Any, log_format: str):
+    forged = "x\x1b[2J\x9b31m\u202e\r\n2026-03-02 14:32:00,000 ERROR chatops_bot.x: forged\x0b\u2028"
+    lines = logs(log_format)
+    log = logging.getLogger("chatops_bot.x")
+    with bound(session=forged):
+        log.error("failed: %s", forged)
+        try:
+            raise RuntimeError(forged)
+        except RuntimeError:
+            log.exception(forged)
+    if log_format == "json":
+        assert [line["level"] for line in lines.json] == ["error", "error"]
+        assert set("\x1b\x9b\u202e\x0b\u2028") & set(lines.text) == set()
+        return
+    at_the_margin = [line for line in lines.text.splitlines() if not line.startswith("    ")]
+    assert len(at_the_margin) == 2
+    assert all(
+        line.index("forged") > line.index("⟨U+001B⟩[2J⟨U+009B⟩31m⟨U+202E⟩ 2026") for line in at_the_margin
+    )
+    assert set("\x1b\x9b\u202e\x0b\u2028") & set(lines.text) == set()
+
+
 @pytest.mark.parametrize(
     "name", ["slack_bolt.App", "slack_sdk.web", "aiohttp.server", "aiohttp.client", "asyncio"]
 )

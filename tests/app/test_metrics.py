@@ -18,6 +18,8 @@ from chatops_bot.domain.model import TextDelta, Usage
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
 from tests.scenarios.conftest import World, action_ids, everything, until
 from tests.scenarios.gateway import Fault
+from tests.scenarios.test_restart import HeldAt
+from tests.scenarios.test_stop import held_answer, shows
 
 Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -95,6 +97,27 @@ async def test_a_turn_is_counted_from_its_event_to_its_tokens(world: World):
     assert value(series, "chatops_edits_wanted_total") >= 1
     assert [key for key in series if key[0] == "chatops_build_info"]
     assert value(series, "process_resident_memory_bytes") > 0
+
+
+async def test_a_turn_that_is_taken_back_or_left_to_the_next_process_leaves_nothing_running(world: World):
+    held, resumed = HeldAt("never"), HeldAt("Yes.")
+    async with world.bot(ScriptedModel([says("Text ", "never")], before_delta=held)) as bot:
+        ts, _ = await held_answer(world, held)
+        await world.says("ana", "and then?", ts)
+        waiting = await shows(world, ts, "Waiting – 1 before this")
+        await world.says("ana", "and after that?", ts)
+        await shows(world, ts, "Waiting – 2 before this")
+        assert value(await scraped(world, bot), "chatops_turns_running") == 3
+        await world.click("ana", waiting, "stop")
+
+        async def counted() -> Series | None:
+            series = await scraped(world, bot)
+            return series if value(series, "chatops_turns_total", outcome="stopped") else None
+
+        assert value(await until(counted, "the turn that was taken back"), "chatops_turns_running") == 2
+    async with world.bot(ScriptedModel([says("Yes.")], before_delta=resumed)) as bot:
+        await asyncio.wait_for(resumed.reached.wait(), 10)
+        assert value(await scraped(world, bot), "chatops_turns_running") == 1
 
 
 async def test_proposals_are_counted_as_they_stand_and_as_they_move(world: World):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.context.followups import FollowupSplitter
+from tests.timing import FACTOR, ratio
 
 
 def split(chunks: list[str]) -> tuple[str, tuple[str, ...]]:
@@ -61,3 +62,21 @@ def test_visible_text_is_not_held_back_longer_than_needed():
     assert splitter.feed("Hello") == "Hello"
     assert splitter.feed("\n``") == "\n"
     assert splitter.feed("`python\nx") == "```python\nx"
+
+
+@pytest.mark.parametrize("start", ["```followups", "```followups\n", ""])
+@pytest.mark.parametrize("piece", [" " * 4, "\n", "`\n"])
+def test_a_run_of_blanks_costs_time_as_it_is_long(start: str, piece: str):
+    assert ratio(lambda size: split([start, *[piece] * size]), 4_000) < 2.5 * FACTOR
+    assert ratio(lambda size: split([start, piece * size]), 20_000) < 2.5 * FACTOR
+
+
+@given(st.lists(st.integers(0, 500)))
+def test_an_opening_with_a_long_run_of_blanks_is_text_wherever_it_is_cut(cuts: list[int]):
+    said = f"a\n```followups{' ' * 100}\nb"
+    assert split(chunked(said, cuts)) == (said, ())
+
+
+@given(st.lists(st.integers(0, 3000)))
+def test_a_line_of_the_block_that_never_ends_is_one_suggestion_of_bounded_length(cuts: list[int]):
+    assert split(chunked(f"a\n```followups\n{'b' * 2000}", cuts)) == ("a\n", ("b" * 200,))

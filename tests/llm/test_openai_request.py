@@ -91,6 +91,10 @@ def test_tools_keep_their_order_and_have_a_whole_schema():
     assert "tools" not in encoded(UserMessage("x"))
 
 
+def test_a_lone_surrogate_brings_no_tools_that_are_not_offered():
+    assert "tools" not in encoded(UserMessage("\ud800"))
+
+
 @given(st.text(), st.text(st.characters(categories=["Cs", "L"])))
 def test_any_text_can_be_sent(one, other):
     messages = encoded(UserMessage("." + one), ToolMessage("c", "t", "." + other))["messages"]

@@ -13,6 +13,7 @@ from chatops_bot.llm.openai_errors import ProviderErrors
 from chatops_bot.llm.openai_wire import AnswerParser
 from chatops_bot.llm.reasoning import TAGS, ThinkSplitter
 from tests.llm.model_server import DONE, call, chunk, text
+from tests.timing import FACTOR, ratio
 
 
 def read(*pieces: bytes) -> tuple[str, str, Reasoning]:
@@ -172,3 +173,21 @@ def test_text_that_looked_like_a_tag_is_let_go_when_the_answer_ends():
 
 def test_a_tag_that_is_never_closed_keeps_all_of_its_reasoning():
     assert read(text("<think>hm</thi"))[:3] == ("", "hm</thi", Reasoning("<think>hm</thi", "content"))
+
+
+def fed(*pieces: str) -> tuple[str, str]:
+    """Reasoning and text."""
+    splitter = ThinkSplitter()
+    both = [*(splitter.feed(piece) for piece in pieces), splitter.close()]
+    return "".join(thought for thought, _ in both), "".join(said for _, said in both)
+
+
+def test_a_run_of_blanks_costs_time_as_it_is_long():
+    assert ratio(lambda size: fed(*["    "] * size), 8_000) < 2.5 * FACTOR
+
+
+@pytest.mark.parametrize(("blanks", "split_off"), [(64, True), (65, False)])
+def test_a_tag_behind_a_long_run_of_blanks_is_text_wherever_it_is_cut(blanks: int, split_off: bool):
+    said = " " * blanks + "<think>so</think>yes"
+    for pieces in ([said], list(said)):
+        assert fed(*pieces) == (("so", "yes") if split_off else ("", said))

@@ -115,3 +115,16 @@ def test_a_heading_fits_whatever_the_title():
     (heading,) = (block for block in form_card(form).blocks if isinstance(block, Heading))
     assert len(heading.text) <= 150
     assert len(form_modal(form).title) <= 24
+
+
+def test_nothing_that_came_from_outside_is_drawn_with_a_secret_in_it():
+    """What a tool or its service says of a value may quote one."""
+    secret = "Bearer abcdefghijklmnop1234"
+    said = Phrase(f"坏了 {secret}", f"broken {secret}")
+    choice = Choice(1, Phrase("a task", "a task"), said)
+    form = replace(a_form(PAUSE), problem=said)
+    form = changed(form, form.fields[0].name, problem=said, hint=said, choices=(choice,), takes_text=True)
+    redact = Redactor(()).text
+    drawn = f"{form_card(form, redact)} {form_modal(form, redact)}"
+    assert "broken" in drawn
+    assert "abcdefghijklmnop1234" not in drawn

@@ -28,6 +28,7 @@ from chatops_bot.app.config import (
     SlackConfig,
     WebConfig,
 )
+from chatops_bot.app.local_socket import socket_address
 from chatops_bot.llm.scripted import ScriptedModel
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.ports import LLM, Clock, Store
@@ -125,6 +126,14 @@ class World:
             yield bot
         if isinstance(model, ScriptedModel):
             model.assert_finished()
+
+    @asynccontextmanager
+    async def local_api(self) -> AsyncIterator[aiohttp.ClientSession]:
+        """The running bot's API for commands on its machine."""
+        with socket_address(self.folder / "bot") as address:
+            connector = aiohttp.UnixConnector(address)
+            async with aiohttp.ClientSession("http://local", connector=connector) as session:
+                yield session
 
     @property
     def incidents(self) -> str:

@@ -95,14 +95,19 @@ def person_client(world: World, person: str) -> AsyncWebClient:
 
 
 async def test_a_click_that_means_nothing_is_answered_to_that_person_alone(world: World):
-    not_valid = "This control is no longer valid; nothing was done."
+    not_valid = "此控件已失效，未执行任何操作。 This control is no longer valid; nothing was done."
+    no_proposal = (
+        "此处没有这个提案，未执行任何操作；请核对卡片上的代码。 "
+        "There is no such proposal here, so nothing was run; check the code on the card."
+    )
     expected = {
         "mystery": not_valid,
         "form": not_valid,
-        "approve": "There is no such proposal here, so nothing was run; check the code on the card.",
-        "reject": "There is no such proposal here, so nothing was run; check the code on the card.",
-        "followup": "This button is no longer valid; type your question instead.",
-        "stop": "This turn is over already.",
+        "approve": no_proposal,
+        "reject": no_proposal,
+        "followup": "这个按钮已失效，请直接输入问题。 This button is no longer valid; type your question instead.",
+        "form_open": "找不到这个表单，未执行任何操作。 There is no such form here; nothing was done.",
+        "stop": "这一轮已经结束。 This turn is over already.",
     }
     buttons = [
         {
@@ -122,7 +127,7 @@ async def test_a_click_that_means_nothing_is_answered_to_that_person_alone(world
         card = (await world.thread(str(posted["ts"])))[0]
         for count, (action, sentence) in enumerate(expected.items(), start=1):
             assert await world.click("ana", card, action) == {"ok": True}
-            assert sentence in (await world.whispers("ana", count))[-1]["text"]
+            assert sentence == (await world.whispers("ana", count))[-1]["text"]
         assert len(await world.thread(str(posted["ts"]))) == 1
         await still_answers(world)
 
@@ -291,7 +296,7 @@ async def test_a_stop_that_comes_as_the_turn_ends_does_not_keep_it_from_ending(w
         (_, answer) = await world.thread(ts)
         versions = (await world.look("versions", channel=world.incidents, ts=answer["ts"]))["versions"]
         await world.click("ana", {**answer, "blocks": versions[0]["blocks"]}, "stop")
-        assert (await world.whispers("ana"))[-1]["text"] == "This turn is over already."
+        assert "This turn is over already." in (await world.whispers("ana"))[-1]["text"]
         may_end.set()
         await still_answers(world)
 

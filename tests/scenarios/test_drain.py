@@ -2,30 +2,42 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
 from typing import Any
 
+import aiohttp
 import pytest
 
-from chatops_bot.app.bootstrap import CUT_SECONDS, open_bot
+from chatops_bot.app.bootstrap import CUT_SECONDS, WEB_CLOSE_SECONDS, come_to_rest, open_bot
 from chatops_bot.app.clock import RandomIds, SystemClock
-from chatops_bot.app.config import ShutdownConfig
+from chatops_bot.app.config import LocalConfig, ShutdownConfig
+from chatops_bot.app.local_api import CLOSING_SECONDS
+from chatops_bot.app.process import END_SECONDS
 from chatops_bot.domain.model import TextDelta
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
+from chatops_bot.platforms.slack.socket import CLOSE_TIMEOUT
+from chatops_bot.sessions.ending import LETTING_GO_SECONDS
 from tests.scenarios.conftest import Json, World, action_ids, everything, until, visible
 from tests.scenarios.gateway import Fault
 from tests.scenarios.tapped_store import tapped
 from tests.scenarios.test_change import PAUSE, asked_for, pausing
 from tests.scenarios.test_restart import INTERRUPTED, HeldAt
-from tests.scenarios.test_stop import Gate, held_answer, shows
+from tests.scenarios.test_stop import PAUSE_TASK, Gate, held_answer, shows
 
 MARGIN = 1.5
 """Seconds that a busy machine may add to an end."""
 
 
 def draining(world: World, seconds: float) -> Any:
-    return world.config(shutdown=ShutdownConfig(drain_seconds=seconds))
+    return world.config(shutdown=ShutdownConfig(drain_seconds=seconds), local=LocalConfig(role="approver"))
+
+
+async def approves(api: aiohttp.ClientSession, code: str) -> bool:
+    """Approve at a terminal; whether that led where it should."""
+    async with api.post("/approve", json={"code": code}) as answer:
+        return bool((await answer.json())["is_done"])
 
 
 class Ending:
@@ -137,22 +149,26 @@ async def test_a_tool_that_hangs_cannot_hold_up_the_end(world: World):
     assert INTERRUPTED["en"] in everything((await world.thread(ts))[1])
 
 
-@pytest.mark.parametrize("way", ["click", "typed"])
+@pytest.mark.parametrize("way", ["click", "typed", "terminal"])
 async def test_a_decision_that_is_being_carried_out_comes_to_its_end(world: World, way: str):
     """The approved action is held right before it runs; the end waits for it."""
     gate = Gate("proposals.move", 2)
-    async with Ending(world, 15, pausing(), tapped(gate)) as bot:
+    async with Ending(world, 15, pausing(), tapped(gate)) as bot, world.local_api() as api:
         ts, card = await asked_for(world, "pause it please")
-        if way == "click":
-            clicking = asyncio.create_task(world.click("ana", card, "approve"))
-        else:
-            code = everything(card).split("approve ")[1][:6]
-            clicking = asyncio.create_task(world.says("ana", f"approve {code}", ts))  # type: ignore[arg-type]  # either
+        code = everything(card).split("approve ")[1][:6]
+        deciding: dict[str, Callable[[], Coroutine[Any, Any, Any]]] = {
+            "click": lambda: world.click("ana", card, "approve"),
+            "typed": lambda: world.says("ana", f"approve {code}", ts),
+            "terminal": lambda: approves(api, code),
+        }
+        decision = asyncio.create_task(deciding[way]())
         await asyncio.wait_for(gate.reached.wait(), 10)
         ending = bot.begins()
+        # Longer than what is cut off gets, shorter than what is waited for.
+        await asyncio.wait({ending}, timeout=CUT_SECONDS + MARGIN if way == "terminal" else 0)
         gate.opened.set()
         await ending
-        await clicking
+        await decision
     (done,) = [m for m in await world.thread(ts) if m["ts"] == card["ts"]]
     assert everything(done).startswith("Done: ")
     assert len(world.to_scheduler.reached(PAUSE)) == 1
@@ -197,6 +213,70 @@ async def test_a_turn_that_died_before_it_started_runs_once_at_the_next_start(wo
     assert visible(messages[1]) == "Good morning."
     async with world.bot(ScriptedModel([])):
         assert await world.thread(ts) == messages
+
+
+async def test_a_question_at_a_terminal_starts_again_with_the_role_that_it_was_asked_with(world: World):
+    gate = Gate("transcripts.load")
+    config = world.config(local=LocalConfig(role="operator"))
+    async with AsyncExitStack() as stack:
+        bot = await stack.enter_async_context(AsyncExitStack())
+        await bot.enter_async_context(world.bot(ScriptedModel([]), config=config, wrap_store=tapped(gate)))
+        api = await stack.enter_async_context(world.local_api())
+        async with api.post("/ask", json={"text": "pause nightly-report", "as": "viewer"}) as answer:
+            await asyncio.wait_for(gate.reached.wait(), 10)
+            await bot.aclose()
+            assert "the bot restarts" in (await answer.text()).lower()
+    model = ScriptedModel([PAUSE_TASK, says("You may not.")])
+    async with world.bot(model, config=config):
+
+        async def answered() -> bool | None:
+            return True if len(model.requests) == 2 else None
+
+        await until(answered, "the answer after the restart")
+    assert "Role viewer may read but not ask for changes" in str(model.requests[1].messages)
+
+
+def test_all_that_an_end_may_take_is_less_than_its_limit():
+    longest = next(
+        each.le for each in ShutdownConfig.model_fields["drain_seconds"].metadata if hasattr(each, "le")
+    )
+    assert longest == 15
+    assert (
+        max(longest, CLOSE_TIMEOUT)
+        + CUT_SECONDS
+        + 2 * LETTING_GO_SECONDS
+        + CLOSING_SECONDS
+        + WEB_CLOSE_SECONDS
+        < END_SECONDS
+    )  # fmt: skip
+
+
+@dataclass
+class Slow:
+    """What is brought to rest, taking `seconds` for each step; `told` is how long it was given."""
+
+    seconds: float
+    told: list[float] = field(default_factory=list)
+
+    async def stop_intake(self) -> None:
+        await asyncio.sleep(self.seconds)
+
+    async def drain(self, patience: float) -> None:
+        self.told.append(patience)
+        await asyncio.sleep(min(self.seconds, patience))
+
+    async def cut(self, patience: float) -> None:
+        self.told.append(patience)
+        await asyncio.sleep(self.seconds)
+
+    aclose = cut
+
+
+async def test_the_socket_takes_its_time_from_what_turns_may_take():
+    slow: Any = Slow(0.2)
+    await come_to_rest(slow, slow, slow, 0.3, asyncio.Event())
+    assert max(slow.told[:3]) <= 0.3 - 0.15
+    assert slow.told[3:] == [CUT_SECONDS, CUT_SECONDS]
 
 
 async def test_somebody_who_lost_their_rights_meanwhile_is_not_answered_after_the_restart(world: World):

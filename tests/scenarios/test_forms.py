@@ -1,18 +1,22 @@
 """Scenario: facts are missing → a form → filled in → a proposal → approved → the thing exists. Offline and with a model."""
 
 import json
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.model import ToolMessage, UserMessage
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from chatops_bot.stores.sqlite import read_audit
 from tests.scenarios.conftest import Json, ShiftedClock, World, action_ids, everything, labels, until, visible
 from tests.scenarios.dying_bot import KillPoint
 from tests.scenarios.filling import Filling, dialog_of, filling, inputs_of, labels_of
+from tests.scenarios.tapped_store import tapped
 from tests.scenarios.test_kill_points import doomed_bot
+from tests.scenarios.test_stop import Gate
 
 ASKS = {"en": "create a task that archives logs every night", "zh": "创建一个每晚归档日志的任务"}
 OPEN = {"en": "Create a task: please fill in", "zh": "创建任务：请补充信息"}
@@ -171,7 +175,9 @@ async def test_a_model_sees_its_call_wait_and_then_the_filled_form(world: World)
     assert "waits until the asker has filled in a form" in waited[0].text
     newest = [m for m in history if isinstance(m, UserMessage)][-1]
     told = json.loads(newest.text.partition("\n")[2])
-    assert (told["tool"], told["arguments"]) == ("create_task", complete)
+    assert told == {"tool": "create_task", "arguments": complete}, (
+        "a display name stands only where it is fenced"
+    )
 
 
 async def test_a_second_tool_asks_in_the_message_with_the_tasks_to_choose_from(world: World):
@@ -321,6 +327,57 @@ async def test_a_message_instead_of_a_submit_is_an_ordinary_message(world: World
         assert visible(messages[-1]) == "Which one do you mean?"
         now = next(m for m in messages if m["ts"] == form["ts"])
         assert "form_submit" in action_ids(now)
+
+
+async def test_a_dialog_that_is_taken_only_after_its_answer_is_taken_once(world: World):
+    """The store is slow for longer than Slack waits: the dialog stays open, and sending it off again does no harm."""
+    gate = Gate("forms.move")
+    async with world.bot(wrap_store=tapped(gate)):
+        ts, form = await asked_for(world, "create a shell task named tidy every night at 2")
+        view = await dialog(world, "oscar", form)
+        kept = await sends(world, "oscar", view, {"What it runs": "ls"})
+        assert "Not checked yet; what you typed is kept." in next(iter(kept["errors"].values()))
+        gate.opened.set()
+        await card_in(world, ts)
+        assert (await sends(world, "oscar", view, {"What it runs": "ls"}))["ok"]
+        assert "submitted already" in (await world.whispers("oscar"))[-1]["text"]
+        assert sum("approve" in action_ids(m) for m in await world.thread(ts)) == 1
+
+
+async def test_a_filled_form_whose_turn_could_not_be_stored_begins_it_without_a_restart(world: World):
+    begun = 0
+
+    async def fail_once(name: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        nonlocal begun
+        if name == "turns.begin":
+            begun += 1
+            if begun == 3:  # a mention is told of twice
+                raise StoreError("The disk is full.")
+        return await call()
+
+    async with world.bot(wrap_store=tapped(fail_once)):
+        ts, form = await asked_for(world, "create a shell task named tidy every night at 2")
+        await sends(world, "oscar", await dialog(world, "oscar", form), {"What it runs": "ls"})
+        assert "Create task tidy" in everything(await card_in(world, ts))
+    assert begun >= 4
+
+
+async def test_a_filled_form_of_somebody_who_lost_their_rights_begins_nothing_and_says_why(world: World):
+    ts = await dies(world, KillPoint("forms.move", 1, "after"))
+    less = world.config()
+    people = {**less.roles.people, world.people["oscar"]["id"]: "viewer"}
+    less = less.model_copy(update={"roles": less.roles.model_copy(update={"people": people})})
+    async with world.bot(ScriptedModel([]), config=less):  # which nobody asks anything
+
+        async def told() -> bool | None:
+            said = [everything(m) for m in await world.thread(ts)]
+            return (
+                True if any("Role viewer may read but not ask for changes" in each for each in said) else None
+            )
+
+        await until(told, "the reason why the form begins nothing")
+    async with world.bot(ScriptedModel([])):
+        assert not any("approve" in action_ids(m) for m in await world.thread(ts))
 
 
 POINTS = [

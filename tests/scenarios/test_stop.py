@@ -13,6 +13,7 @@ from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from chatops_bot.ports import Store
 from chatops_bot.sessions.mailbox import WAITING_LIMIT
 from tests.scenarios.conftest import Json, World, action_ids, everything, until, visible
+from tests.scenarios.gateway import Fault
 from tests.scenarios.tapped_store import tapped
 from tests.scenarios.test_restart import HeldAt
 
@@ -137,6 +138,26 @@ async def test_a_viewer_stops_only_their_own_question_and_an_operator_any(world:
         await (world.says("ana", "stop", ts) if way == "word" else world.click("ana", answer, "stop"))
         stopped = (await world.settled(ts, 1))[1]
     assert STOPPED["en"].format("Ana Duarte") in everything(stopped)
+
+
+async def test_a_refusal_that_slack_holds_up_does_not_hold_up_a_stop(world: World):
+    """What the bot has to say meanwhile waits for Slack's rate limit, and the word `stop` does not."""
+    held = HeldAt("never")
+    async with world.bot(ScriptedModel([says("One. ", "never")], before_delta=held)):
+        ts, _ = await held_answer(world, held)
+        limited = Fault(
+            "POST /api/chat.postEphemeral", {"ok": False, "error": "ratelimited"}, times=1, status=429,
+            headers={"Retry-After": "60"},
+        )  # fmt: skip
+        world.to_slack.faults.append(limited)
+        await world.says("vera", "stop", ts)
+
+        async def refused() -> bool | None:
+            return True if limited.times == 0 else None
+
+        await until(refused, "the refusal that Slack does not take")
+        await world.says("oscar", "stop", ts)
+        await shows(world, ts, STOPPED["en"].format(OSCAR), place=1)
 
 
 async def test_a_viewer_may_stop_what_they_asked(world: World):
@@ -264,6 +285,26 @@ async def test_one_message_too_many_is_told_so(world: World):
         (whisper,) = await world.whispers("vera")
         assert f"{WAITING_LIMIT} messages wait here already" in everything(whisper)
     assert len(await world.thread(ts)) == 2 + 2 * WAITING_LIMIT + 1
+
+
+async def test_one_press_too_many_is_told_so_in_both_languages(world: World):
+    """A button says nothing of its presser's language."""
+    held = HeldAt("never")
+    model = ScriptedModel(
+        [says("Hello.\n\n```followups\nAnd then?\n```"), says("One. ", "never")], before_delta=held
+    )
+    async with world.bot(model):
+        ts = await world.says("oscar", f"{world.mention} hello")
+        _, first = await world.settled(ts, 1)
+        await world.says("oscar", "tell me", ts)
+        await asyncio.wait_for(held.reached.wait(), 10)
+        for number in range(WAITING_LIMIT):
+            await world.says("ana", f"question {number}", ts)
+        await shows(world, ts, f"Waiting – {WAITING_LIMIT} before this")
+        await world.click("vera", first, "followup")
+        (whisper,) = await world.whispers("vera")
+    assert f"此处已有 {WAITING_LIMIT} 条消息在排队" in everything(whisper)
+    assert f"{WAITING_LIMIT} messages wait here already" in everything(whisper)
 
 
 async def test_the_second_delivery_of_a_message_is_taken_when_storing_the_first_failed(world: World):

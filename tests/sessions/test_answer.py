@@ -253,6 +253,17 @@ async def test_recovery_hands_back_what_never_started_and_nothing_else(stage: St
     assert await recover_turns(stage.store, stage.wall, Everybody(), clock) == (1, [])
 
 
+@pytest.mark.parametrize("asked_as", [Role.VIEWER, Role.ADMIN])
+async def test_what_starts_again_may_do_no_more_than_then_and_no_more_than_today(
+    stage: Stage, clock: ManualClock, asked_as: Role
+):
+    stage.wall.replies.set()
+    await stage.store.turns.begin(accepted(clock, author=replace(OSCAR, role=asked_as)))
+    _, (waiting,) = await recover_turns(stage.store, stage.wall, Everybody(), clock)
+    assert (await Everybody().person(OSCAR.id)).role is Role.OPERATOR
+    assert waiting.author.role is {Role.VIEWER: Role.VIEWER, Role.ADMIN: Role.OPERATOR}[asked_as]
+
+
 async def test_recovery_closes_a_question_that_is_too_old_to_start(stage: Stage, clock: ManualClock):
     stage.wall.replies.set()
     await stage.store.turns.begin(accepted(clock))

@@ -1,8 +1,10 @@
 """One turn at a time in a session, in the order in which people wrote; sessions do not wait for each other."""
 
 import asyncio
+import contextlib
 from collections import defaultdict
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.session import SessionKey
+from chatops_bot.sessions.ending import LETTING_GO_SECONDS
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput, restored_input, stored_input
 from tests.small_tools import OSCAR
 
@@ -142,7 +145,7 @@ async def test_closing_lets_what_runs_end_and_keeps_what_waits_for_the_next_proc
     await turns.is_begun("runs")
     closing = asyncio.create_task(boxes.close(5))
     turns.may_end["runs"].set()
-    assert await closing
+    await closing
     boxes.put(asked("late"))
     assert turns.events == ["begin runs", "end runs"]
     assert [turn.text for turn in boxes.left_waiting()] == ["waits", "late"]
@@ -163,10 +166,33 @@ async def test_a_turn_that_ignores_its_end_is_let_go_of():
     boxes = Mailboxes(hangs)
     boxes.put(asked("stubborn"))
     await asyncio.wait_for(begun.wait(), 5)
-    assert not await boxes.close(0.01)
+    await boxes.close(0.01)
     async with asyncio.timeout(5):
         await boxes.cut(0.05)
     assert stubborn == ["stubborn", "stubborn"]
+
+
+async def test_a_turn_that_takes_no_notice_at_all_cannot_hold_up_the_end():
+    async def deaf(turn: TurnInput) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.append(task)
+        begun.set()
+        while not released.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await released.wait()
+
+    begun, released, tasks = asyncio.Event(), asyncio.Event(), list[asyncio.Task[Any]]()
+    boxes = Mailboxes(deaf)
+    boxes.put(asked("deaf"))
+    await asyncio.wait_for(begun.wait(), 5)
+    cutting = asyncio.create_task(boxes.cut(0.05))
+    try:
+        done, _ = await asyncio.wait({cutting}, timeout=0.05 + LETTING_GO_SECONDS + 1)
+        assert done == {cutting}
+    finally:
+        released.set()
+        await asyncio.wait({cutting, *tasks})
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.sampled_from(list(Role)))

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import stat
 import threading
 from pathlib import Path
 
@@ -19,6 +20,19 @@ async def test_a_second_process_is_refused(tmp_path: Path, clock: ManualClock):
     try:
         with pytest.raises(StoreError, match="in use by another running bot"):
             await SqliteStore.open(tmp_path / "bot.db", clock)
+    finally:
+        await store.aclose()
+
+
+async def test_only_its_owner_may_read_what_is_stored(tmp_path: Path, clock: ManualClock):
+    folder = tmp_path / "bot"
+    store = await SqliteStore.open(folder / "bot.db", clock)
+    try:
+        assert await store.inbox.claim("event-1")
+        kept = [path for path in folder.iterdir() if path.suffix != ".lock"]
+        assert {path.name for path in kept} >= {"bot.db", "bot.db-wal"}
+        assert {stat.S_IMODE(path.stat().st_mode) for path in kept} == {0o600}
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     finally:
         await store.aclose()
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from chatops_bot.domain.redaction import Redactor
+from chatops_bot.rendering.escapes import one_line
 
 
 class Status(StrEnum):
@@ -69,8 +70,7 @@ def as_lines(findings: Sequence[Finding]) -> str:
     """A line a finding, and one that sums up."""
     width = max(len(finding.check) for finding in findings)
     lines = [
-        f"{finding.status:<7}  {finding.check:<{width}}  {' '.join(finding.says.split())}"
-        for finding in findings
+        f"{finding.status:<7}  {finding.check:<{width}}  {one_line(finding.says)}" for finding in findings
     ]
     count = {status: sum(finding.status is status for finding in findings) for status in Status}
     lines.append(f"{count[Status.OK]} ok, {count[Status.WARNING]} to look at, {count[Status.FAILED]} failed.")

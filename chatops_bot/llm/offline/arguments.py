@@ -89,8 +89,8 @@ def mask(text: str) -> Masked:
             return word if not any(character.isalpha() for character in word) else put("other", word)
         return put("name", word)
 
-    bare = _CITED_LINE.sub(lambda match: put("quote", match.group()), text)
-    bare = "".join(" " if unicodedata.category(c) in ("Co", "Cs", "Cf") else c for c in bare)
+    bare = "".join(" " if unicodedata.category(c) in ("Co", "Cs", "Cf") else c for c in text)
+    bare = _CITED_LINE.sub(lambda match: put("quote", match.group()), bare)
     bare = _MENTION.sub(" ", _QUOTED.sub(quoted, bare))
     bare = _URL.sub(lambda match: put("url", match.group().rstrip(".,;:!?)")), bare)
     bare = unicodedata.normalize("NFKC", _SHORTCODE.sub(" ", bare)).replace("’", "'")

@@ -8,8 +8,9 @@ with the same `dedupe_key`, and the router claims one.
 """
 
 import asyncio
+import itertools
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -22,6 +23,7 @@ from chatops_bot.domain.view import Notice, View
 from chatops_bot.platforms.slack.api import Identity
 from chatops_bot.platforms.slack.directory import SlackDirectory
 from chatops_bot.platforms.slack.payloads import (
+    AnyDialog,
     BlockActions,
     Json,
     MessageEvent,
@@ -63,6 +65,15 @@ MODAL_FAILED = Phrase(
     "Something inside the bot failed and nothing was sent; please try again.",
 )
 
+MODAL_UNREADABLE = Phrase(
+    "机器人读不懂 Slack 发来的内容，没有提交；请再试一次。",
+    "The bot cannot read what Slack sent, so nothing was sent; please try again.",
+)
+NOT_CHECKED_YET = Phrase(
+    "还没有检查完，填写的内容都在；请再提交一次。",
+    "Not checked yet; what you typed is kept. Please submit it once more.",
+)
+
 T = TypeVar("T")
 OnEvent = Callable[[InboundEvent], Awaitable[None]]
 OnModal = Callable[[ModalSubmitted], Awaitable[Mapping[str, str]]]
@@ -84,13 +95,14 @@ class SlackInbound:
 
     def __init__(
         self, identity: Identity, directory: SlackDirectory, whisper: Whisper, on_event: OnEvent,
-        on_modal: OnModal = no_problems,
+        on_modal: OnModal = no_problems, *, modal_seconds: float = MODAL_SECONDS,
     ) -> None:  # fmt: skip
         self._identity = identity
         self._directory = directory
         self._whisper = whisper
         self._on_event = on_event
         self._on_modal = on_modal
+        self._modal_seconds = modal_seconds
         self._tasks: set[asyncio.Task[Any]] = set()
         self._last_message: dict[SessionKey, asyncio.Task[None]] = {}
 
@@ -158,23 +170,25 @@ class SlackInbound:
         click.add_done_callback(tell_of_failure)
 
     async def _acknowledge_modal(self, body: Json) -> Json:
-        """How to acknowledge a dialog: with what is wrong at its fields, or with nothing, which closes it."""
+        """How to acknowledge a dialog: with what is wrong at its fields, or with nothing, which closes it.
+
+        Whatever is not known to be taken keeps the dialog open, with all that was typed in it. What is taken only after
+        the answer is taken once: the form has moved on when it is sent off again.
+        """
         try:
             submission = ViewSubmission.model_validate(body)
         except ValidationError as error:
             log.warning("A dialog from Slack cannot be read: %s", _reasons(error))
-            return {}
+            return _kept_open(_blocks(body), MODAL_UNREADABLE)
         asked = self._run(self._modal(submission))
-        await asyncio.wait({asked}, timeout=MODAL_SECONDS)
-        if not asked.done() or asked.cancelled():
-            return {}
+        await asyncio.wait({asked}, timeout=self._modal_seconds)
         blocks = submission.view.block_of
-        errors = {blocks[name]: said for name, said in _problems(asked).items() if name in blocks}
-        if asked.exception() is not None and blocks:
-            # The dialog stays open, with all that was typed in it.
-            why = NOT_RECOGNISED if isinstance(asked.exception(), PlatformError) else MODAL_FAILED
-            errors = {next(iter(blocks.values())): f"{why.zh} {why.en}"}
-        return {"response_action": "errors", "errors": errors} if errors else {}
+        if not asked.done() or asked.cancelled():
+            return _kept_open(blocks.values(), NOT_CHECKED_YET)
+        if (failure := asked.exception()) is not None:
+            why = NOT_RECOGNISED if isinstance(failure, PlatformError) else MODAL_FAILED
+            return _kept_open(blocks.values(), why)
+        return _errors({blocks[name]: said for name, said in asked.result().items() if name in blocks})
 
     async def _modal(self, submission: ViewSubmission) -> Mapping[str, str]:
         person = await self._directory.person(submission.user.id)
@@ -272,8 +286,20 @@ class SlackInbound:
             log.error("An event was not handled to its end.", exc_info=error)
 
 
-def _problems(asked: asyncio.Task[Mapping[str, str]]) -> Mapping[str, str]:
-    return {} if asked.exception() is not None else asked.result()
+def _errors(at: Mapping[str, str]) -> Json:
+    return {"response_action": "errors", "errors": dict(at)} if at else {}
+
+
+def _kept_open(blocks: Iterable[str], why: Phrase) -> Json:
+    """The answer that says `why` at the first input. A dialog without inputs has nothing to lose and closes."""
+    return _errors(dict.fromkeys(itertools.islice(blocks, 1), f"{why.zh} {why.en}"))
+
+
+def _blocks(body: Json) -> list[str]:
+    try:
+        return AnyDialog.model_validate(body).blocks
+    except ValidationError:
+        return []
 
 
 def _reasons(error: ValidationError) -> str:

@@ -98,6 +98,24 @@ class ViewSubmission(_Payload):
     view: _View
 
 
+class _AnyState(_Payload):
+    values: dict[str, Any] = {}
+
+
+class _AnyView(_Payload):
+    state: _AnyState = _AnyState()
+
+
+class AnyDialog(_Payload):
+    """As much of a dialog as it takes to answer at one of its inputs: for those that are no `ViewSubmission`."""
+
+    view: _AnyView = _AnyView()
+
+    @property
+    def blocks(self) -> list[str]:
+        return list(self.view.state.values)
+
+
 INPUT = "input:"
 """How the action ids of inputs begin, so that none is taken for a button."""
 

@@ -8,11 +8,9 @@ a person may act with less than they were given, never with more.
 from collections.abc import Mapping
 
 from chatops_bot.domain.errors import ChatopsError
-from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.people import Person, Role, lower
 
 PREFIX = "local:"
-_RANKS = tuple(Role)
-"""Each role may do all that those before it may."""
 
 
 class LocalRefused(ChatopsError):
@@ -36,7 +34,7 @@ class LocalPeople:
         """The person for the system's user name, with `role` or all that was given. Raises LocalRefused for more than that."""
         person_id = f"{PREFIX}{user}"
         granted = self._granted(person_id)
-        if role is not None and _RANKS.index(role) > _RANKS.index(granted):
+        if role is not None and lower(role, granted) is not role:
             raise LocalRefused(
                 f"{person_id} may act as {granted} at most, not as {role}; "
                 f"local.role in the bot's configuration grants more."

@@ -9,7 +9,6 @@ from chatops_bot.simulators.slack.validation import options_of
 Json = dict[str, Any]
 Values = Mapping[str, Mapping[str, Any]]
 
-ONE_OF = ("static_select", "external_select", "radio_buttons", "overflow")
 MANY_OF = ("multi_static_select", "multi_external_select", "checkboxes")
 STATEFUL = ("static_select", "external_select", "radio_buttons", *MANY_OF, "plain_text_input")
 

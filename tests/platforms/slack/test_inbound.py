@@ -309,6 +309,42 @@ async def test_a_click_brings_along_what_the_inputs_beside_it_hold(inbound, even
     assert event.inputs == {"name": ("a <b> & c",), "type": ("3",), "hosts": ("0", "2"), "none": ()}
 
 
+async def nobody_is_told(place: Place, person_id: str, view: View) -> None:
+    raise AssertionError("nobody is told anything")
+
+
+async def test_a_dialog_that_is_not_checked_in_time_stays_open_with_what_was_typed(api, slack):
+    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    go_on = asyncio.Event()
+    taken: list[ModalSubmitted] = []
+
+    async def on_modal(event: ModalSubmitted) -> dict[str, str]:
+        await asyncio.wait_for(go_on.wait(), 5)
+        taken.append(event)
+        return {}
+
+    directory = SlackDirectory(api, RealClock(), {})
+    made = SlackInbound(
+        Identity("T1", "UBOT", "BBOT"), directory, nobody_is_told, Recorder().add, on_modal, modal_seconds=0.05
+    )  # fmt: skip
+    answer = made.receive(submission(name=TYPED, type=CHOSEN))
+    assert answer is not None
+    kept_open = await answer
+    assert kept_open["response_action"] == "errors"
+    assert list(kept_open["errors"]) == ["block.name"]
+    assert "Not checked yet" in kept_open["errors"]["block.name"]
+    assert taken == []
+    go_on.set()
+    await made.drain()
+    assert len(taken) == 1, "what was sent off is judged to its end all the same"
+
+
+@pytest.mark.parametrize("broken", [{"user": None}, {"view": {"state": {"values": {"block.name": "?"}}}}])
+async def test_a_dialog_that_cannot_be_read_stays_open_with_what_was_typed(inbound, broken: Json):
+    answer = inbound.receive({**submission(name=TYPED), **broken})
+    assert "cannot read what Slack sent" in (await answer)["errors"]["block.name"]
+
+
 async def test_a_dialog_is_acknowledged_with_what_is_wrong_at_its_fields(api, slack, whispers: Recorder):
     slack.users["U1"] = {"id": "U1", "name": "ana"}
     taken: list[ModalSubmitted] = []

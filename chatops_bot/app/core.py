@@ -1,0 +1,166 @@
+"""The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import httpx
+
+from chatops_bot.agent.loop import Loop
+from chatops_bot.app.bundled import load_agents
+from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.domain.people import Role
+from chatops_bot.domain.proposal import Proposal
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.view import View
+from chatops_bot.platforms.terminal.adapter import TerminalPlatform
+from chatops_bot.platforms.terminal.people import LocalPeople
+from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
+from chatops_bot.rendering.cards import proposal_card
+from chatops_bot.sessions.approvals import Approvals
+from chatops_bot.sessions.conductor import Conductor
+from chatops_bot.sessions.followups import Followups
+from chatops_bot.sessions.forms import Forms
+from chatops_bot.sessions.router import Overhears, Router, every_message
+from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.apply import Applier
+from chatops_bot.tools.asking import Asker
+from chatops_bot.tools.dispatch import Dispatcher
+from chatops_bot.tools.proposing import Proposer
+from chatops_bot.tools.registry import Registry
+from chatops_bot.toolsets.scheduler.client import SchedulerClient
+from chatops_bot.toolsets.scheduler.login import Account
+from chatops_bot.toolsets.scheduler.toolset import scheduler_tools
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """The bot without its doors: what takes events in, decides, and keeps."""
+
+    store: Store
+    router: Router
+    approvals: Approvals
+    forms: Forms
+    followups: Followups
+    redactor: Redactor
+    model_name: str
+    approvals_on: Callable[[Platform], Approvals]
+    """The same approvals, speaking through another platform."""
+    card: Callable[[Proposal], View]
+
+
+@asynccontextmanager
+async def open_store(config: Config, clock: Clock) -> AsyncGenerator[SqliteStore, None]:
+    """The store of `config`. Raises StoreError when it cannot be used."""
+    store = await SqliteStore.open(config.store_path, clock)
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+@asynccontextmanager
+async def open_registry(config: Config, secrets: Secrets, clock: Clock) -> AsyncGenerator[Registry, None]:
+    """Every tool that `config` connects."""
+    async with httpx.AsyncClient(trust_env=False) as http:
+        yield Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
+
+
+def build_core(
+    config: Config,
+    secrets: Secrets,
+    *,
+    clock: Clock,
+    ids: Ids,
+    store: Store,
+    registry: Registry,
+    model: LLM,
+    platform: Platform,
+    directory: Directory,
+    on_rest: Callable[[str, TurnOutcome], None],
+    overhears: Overhears = every_message,
+) -> Core:
+    """Everything between a platform and the tools.
+
+    Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
+    """
+    redactor = Redactor(secrets.values())
+    dispatcher = _dispatcher(config, store, registry, redactor, clock, ids)
+    applier = Applier(registry, redactor)
+
+    def approvals_on(platform: Platform) -> Approvals:
+        return Approvals(
+            store=store, platform=platform, directory=directory, applier=applier, redactor=redactor, clock=clock,
+            approver_configured=config.has_approver,
+        )  # fmt: skip
+
+    approvals = approvals_on(platform)
+    forms = Forms(
+        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
+    )  # fmt: skip
+    followups = Followups(store.controls, platform, ids)
+    conductor = Conductor(
+        platform=platform,
+        store=store,
+        loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
+        registry=registry,
+        agents=load_agents(),
+        approvals=approvals,
+        forms=forms,
+        followups=followups,
+        redactor=redactor,
+        clock=clock,
+        ids=ids,
+        on_rest=on_rest,
+    )
+    router = Router(
+        store=store,
+        platform=platform,
+        approvals=approvals,
+        forms=forms,
+        followups=followups,
+        conductor=conductor,
+        overhears=overhears,
+    )
+    card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
+    return Core(store, router, approvals, forms, followups, redactor, model.name, approvals_on, card)
+
+
+def _dispatcher(
+    config: Config, store: Store, registry: Registry, redactor: Redactor, clock: Clock, ids: Ids
+) -> Dispatcher:
+    """The one door of tool calls: a read runs, a write becomes a proposal, what lacks facts becomes a form."""
+    return Dispatcher(
+        registry,
+        audit=store.audit,
+        proposer=Proposer(store.proposals, clock, ids, config.proposal_lifetime),
+        asker=Asker(store.forms, clock, ids, config.proposal_lifetime),
+        redactor=redactor,
+        clock=clock,
+    )
+
+
+def local_people(config: Config) -> LocalPeople:
+    """People of this machine with the roles that config gives them."""
+    return LocalPeople(config.people, Role(config.local.role))
+
+
+def local_desk(
+    core: Core, terminal: TerminalPlatform, platform: Platform, people: LocalPeople, rests: Rests, ids: Ids
+) -> LocalDesk:
+    """The desk in front of a core whose conductor tells `rests`."""
+    return LocalDesk(
+        terminal=terminal, platform=platform, people=people, router=core.router, store=core.store, rests=rests, ids=ids,
+        model_name=core.model_name, approvals_on=core.approvals_on, card=core.card,
+    )  # fmt: skip
+
+
+def _scheduler(config: Config, secrets: Secrets, http: httpx.AsyncClient) -> SchedulerClient:
+    accounts = {
+        Role(name): Account(getattr(config.scheduler.accounts, name).username, password)
+        for name, password in secrets.scheduler_passwords.items()
+    }
+    return SchedulerClient(http, str(config.scheduler.url), accounts)

@@ -1,0 +1,53 @@
+"""Which model answers: the configured one, and the offline rules where there is none or none answers."""
+
+from collections.abc import Callable, Sequence
+
+import aiohttp
+
+from chatops_bot.app.config import Config, Secrets
+from chatops_bot.context.history import project
+from chatops_bot.domain.transcript import Entry
+from chatops_bot.llm.failover import FailoverModel
+from chatops_bot.llm.offline import OfflineModel, is_for_the_rules
+from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
+from chatops_bot.ports import LLM, Ids
+from chatops_bot.sessions.router import Overhears, every_message
+
+OFFLINE_PACE = 0.03
+"""Seconds between two pieces of an offline report, so that it grows before the reader's eyes as a model's answer does."""
+
+
+def configured_model(
+    config: Config,
+    secrets: Secrets,
+    session: aiohttp.ClientSession,
+    metered: Callable[[LLM], LLM] = lambda model: model,
+) -> LLM:
+    """The model of `config`, and the offline rules where there is none or none answers. `metered` goes around each."""
+    offline = metered(OfflineModel(pace=OFFLINE_PACE))
+    if secrets.model is None:
+        return offline
+    timeouts = ModelTimeouts(
+        connect=config.model.connect_seconds,
+        first_delta=config.model.first_delta_seconds,
+        between=config.model.between_deltas_seconds,
+    )
+    client = OpenAIClient(
+        session,
+        base_url=secrets.model.base_url,
+        api_key=secrets.model.api_key,
+        model=secrets.model.name,
+        timeouts=timeouts,
+    )
+    return FailoverModel(metered(client), offline)
+
+
+def configured_overhearing(secrets: Secrets, ids: Ids) -> Overhears:
+    """Where the rules are all that answers, what no rule understands is for somebody else; a model gets every message."""
+    if secrets.model is not None:
+        return every_message
+
+    def by_rules(text: str, entries: Sequence[Entry]) -> bool:
+        return is_for_the_rules(text, project(entries, nonce=ids.nonce))
+
+    return by_rules
