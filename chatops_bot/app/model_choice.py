@@ -47,7 +47,7 @@ def configured_overhearing(secrets: Secrets, ids: Ids) -> Overhears:
     if secrets.model is not None:
         return every_message
 
-    def by_rules(text: str, entries: Sequence[Entry]) -> bool:
-        return is_for_the_rules(text, project(entries, nonce=ids.nonce))
+    def by_rules(text: str, author_id: str, entries: Sequence[Entry]) -> bool:
+        return is_for_the_rules(text, project(entries, nonce=ids.nonce), author_id)
 
     return by_rules

@@ -112,6 +112,17 @@ class Forms:
         if form is not None:
             await self._close(form, FormState.CANCELLED)
 
+    async def open_for(self, person: Person, session: SessionKey) -> list[Form]:
+        """The forms in the session that ask this person, oldest first."""
+        mine = (form for form in await self._store.forms.open() if form.requester_id == person.id)
+        return [form for form in mine if form.session == session]
+
+    async def cancel_by_word(self, person: Person, session: SessionKey) -> None:
+        """As a click on Cancel of the newest form that asks this person."""
+        newest = (await self.open_for(person, session))[-1:]
+        for form in newest:
+            await self._close(form, FormState.CANCELLED)
+
     async def filled(self, event: ControlUsed) -> Taken:
         """A click on Submit beside the inputs. What is wrong is shown in the message itself."""
         form = await self._admitted(event.value, event.person, event.session)

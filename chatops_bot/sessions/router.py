@@ -14,7 +14,14 @@ from chatops_bot.domain.transcript import Entry, spoken_in
 from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.approvals import Approvals
-from chatops_bot.sessions.commands import DecideByCode, StopWord, parse_command
+from chatops_bot.sessions.commands import (
+    CancelWord,
+    Command,
+    DecideByCode,
+    DecideSomething,
+    StopWord,
+    parse_command,
+)
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.followups import Followups, claim_of
@@ -47,11 +54,11 @@ _FULL = Phrase(
 )
 
 
-Overhears = Callable[[str, Sequence[Entry]], bool]
-"""Whether a message (its text, the thread's transcript) that calls nobody, in a thread of the bot, is one for the bot."""
+Overhears = Callable[[str, str, Sequence[Entry]], bool]
+"""Whether a message (its text, its author's id, the thread's transcript) that calls nobody, in a thread of the bot, is one for the bot."""
 
 
-def every_message(text: str, entries: Sequence[Entry]) -> bool:
+def every_message(text: str, author_id: str, entries: Sequence[Entry]) -> bool:
     """A language model can tell from the conversation what is meant for it."""
     return True
 
@@ -158,10 +165,11 @@ class Router:
             _log.error("what an event asked for was not carried out to its end", exc_info=failure)
 
     async def _message(self, event: MessageReceived) -> Received:
-        if not await self._is_for_us(event):
+        command = await self._command(event)
+        if not await self._is_for_us(event, command):
             return Received()
         text, language = event.text.strip(), await self._language(event)
-        command, problem = parse_command(text), _problem(text, event)
+        problem = _problem(text, event)
         is_question = command is None and problem is None and may_ask(event.author, Effect.READ) is None
         if is_question and not self._mailboxes.is_full(event.session):
             # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
@@ -177,15 +185,26 @@ class Router:
         # A stop takes effect in the first step of its task, which comes before the session's next message.
         return Received(telling=self._beside(self._answer_at_once(event, language, command, problem)))
 
-    async def _is_for_us(self, event: MessageReceived) -> bool:
+    async def _command(self, event: MessageReceived) -> Command | None:
+        """The command that the message is here: some are one only where something waits for them."""
+        command = parse_command(event.text.strip())
+        match command:
+            case DecideSomething() if not await self._approvals.waiting(event.session):
+                return None
+            case CancelWord() if not await self._forms.open_for(event.author, event.session):
+                return None
+        return command
+
+    async def _is_for_us(self, event: MessageReceived, command: Command | None) -> bool:
         """Whether the bot is spoken to: called by its name, in private, or in a thread of its own where nobody else is called."""
         if event.mentions_bot or event.is_direct:
             return True
         if event.mentions_others or not await self._store.transcripts.known(event.session):
             return False
-        if parse_command(event.text.strip()) is not None:
+        if command is not None:
             return True
-        return self._overhears(event.text, await self._store.transcripts.load(event.session))
+        entries = await self._store.transcripts.load(event.session)
+        return self._overhears(event.text, event.author.id, entries)
 
     async def _language(self, event: MessageReceived) -> Language:
         """The language of the message, of the thread where the message does not tell."""
@@ -198,7 +217,7 @@ class Router:
         self,
         event: MessageReceived,
         language: Language,
-        command: DecideByCode | StopWord | None,
+        command: Command | None,
         problem: Phrase | None,
     ) -> None:
         """What is no question: a command, a message that cannot be one, or one question too many."""
@@ -208,6 +227,11 @@ class Router:
         match command:
             case DecideByCode(verdict, code):
                 await self._approvals.decide_by_code(session, code, author, verdict, language)
+            case DecideSomething(verdict):
+                if waiting := await self._approvals.waiting(session):
+                    await self._approvals.ask_which(waiting, author, verdict, language)
+            case CancelWord():
+                await self._forms.cancel_by_word(author, session)
             case StopWord():
                 await self._stopping.by_word(session, author, language)
             case None if problem is not None:

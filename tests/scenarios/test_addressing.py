@@ -1,7 +1,14 @@
 """Whom a message in the bot's thread is for, and in which language it is answered."""
 
+import pytest
+
 from chatops_bot.llm.scripted import ScriptedModel, says
-from tests.scenarios.conftest import World, everything
+from tests.scenarios.conftest import World, action_ids, everything, until
+from tests.scenarios.test_change import ASKS as CHANGES
+from tests.scenarios.test_change import asked_for as change_asked_for
+from tests.scenarios.test_change import code_of, told
+from tests.scenarios.test_forms import ASKS as FORMS
+from tests.scenarios.test_forms import asked_for as form_asked_for
 
 
 async def test_people_who_talk_with_each_other_are_left_alone(world: World):
@@ -48,3 +55,59 @@ async def test_a_name_alone_is_answered_in_the_language_of_the_thread(world: Wor
         await world.says("oscar", "db-backup", ts)
         thread = await world.settled(ts, 4)
     assert "待批准：暂停任务 db-backup" in everything(thread[-1])
+
+
+@pytest.mark.parametrize(
+    ("language", "word", "hint"),
+    [("en", "approve", "Type `approve {}`, or press"), ("en", "yes", "Type `approve {}`, or press"),
+     ("zh", "批准", "请输入 `批准 {}`，或按"), ("zh", "拒绝", "请输入 `拒绝 {}`，或按")],
+)  # fmt: skip
+async def test_a_verdict_without_a_code_is_told_what_to_type(
+    world: World, language: str, word: str, hint: str
+):
+    async with world.bot():
+        ts, card = await change_asked_for(world, CHANGES[language])
+        await world.says("ana", word, ts)
+        assert (await told(world, "ana")).startswith(hint.format(code_of(card)))
+        assert len(await world.thread(ts)) == 4
+        await world.says("ana", f"reject {code_of(card)}", ts)
+        await world.becomes(ts, card, "Rejected" if language == "en" else "已拒绝")
+        await world.says("ana", word, ts)
+        await world.says("ana", f"{world.mention} {'help' if language == 'en' else '帮助'}", ts)
+        thread = await world.settled(ts, 7)
+    assert [message["user"] for message in thread].count(world.workspace.ready()["bot_user_id"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("language", "word", "ending"), [("en", "cancel", "cancelled"), ("zh", "取消", "已取消")]
+)
+async def test_a_word_cancels_ones_own_open_form(world: World, language: str, word: str, ending: str):
+    async with world.bot():
+        ts, form = await form_asked_for(world, FORMS[language])
+        await world.says("ana", word, ts)
+        await world.says("oscar", word, ts)
+
+        async def closed() -> bool | None:
+            now = next(m for m in await world.thread(ts) if m["ts"] == form["ts"])
+            return True if ending in everything(now) and not action_ids(now) else None
+
+        await until(closed, "a cancelled form")
+        assert len(await world.thread(ts)) == 5
+
+
+@pytest.mark.parametrize(
+    ("language", "chatter", "hint", "answer"),
+    [("en", "hm, the backup thing", "Your form still waits for", "name clix, type shell, every night at 2, runs `echo hi`"),
+     ("zh", "那个备份的东西", "您的表单还在等待填写", "名称 clix，类型 shell，每天凌晨2点执行 `echo hi`")],
+)  # fmt: skip
+async def test_a_form_is_answered_in_words(world: World, language: str, chatter: str, hint: str, answer: str):
+    async with world.bot():
+        ts, _ = await form_asked_for(world, FORMS[language])
+        await world.says("oscar", chatter, ts)
+        thread = await world.settled(ts, 4)
+        assert everything(thread[-1]).startswith(hint)
+        await world.says("oscar", answer, ts)
+        card = (await world.settled(ts, 7))[-1]
+    assert "approve" in action_ids(card)
+    assert "clix" in everything(card)
+    assert "echo hi" in everything(card)

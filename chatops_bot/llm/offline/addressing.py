@@ -11,6 +11,7 @@ from chatops_bot.domain.model import Message
 from chatops_bot.llm.offline.arguments import mask, plain_name_in
 from chatops_bot.llm.offline.asked_back import understand_reply
 from chatops_bot.llm.offline.cues import Hold
+from chatops_bot.llm.offline.open_form import open_form_of
 from chatops_bot.llm.offline.understanding import Intent
 
 _SPOKEN_OF_ONESELF = re.compile(
@@ -24,10 +25,12 @@ _GREETING = re.compile(
 )
 
 
-def is_for_the_rules(text: str, history: Sequence[Message]) -> bool:
-    """Whether the rules answer `text`, said in a thread of the bot to nobody in particular."""
+def is_for_the_rules(text: str, history: Sequence[Message], author: str = "") -> bool:
+    """Whether the rules answer `text`, said by `author` (their id) in a thread of the bot to nobody in particular."""
     if _SPOKEN_OF_ONESELF.search(text) or _GREETING.fullmatch(text):
         return False
+    if open_form_of(author, history) is not None:
+        return True
     return any(not _is_aside(intent, text) for intent in understand_reply(text, history))
 
 

@@ -49,6 +49,7 @@ class Conversation:
     """
 
     text: str
+    author: str
     language: Language
     is_first_call: bool
     has_spoken: bool
@@ -74,6 +75,7 @@ def read(request: ModelRequest) -> Conversation:
     records, proposals = decisions_in(history)
     return Conversation(
         text=text,
+        author=asked.author if isinstance(asked, UserMessage) else "",
         language=request.language or _language(text, history),
         is_first_call=not said,
         has_spoken=any(message.text.strip() for message in said),

@@ -35,6 +35,12 @@ HELP = Phrase(
 )
 NOT_UNDERSTOOD = Phrase("没看懂这句话；规则只认识固定的问法。", "No rule understands that.")
 
+FORM_WAITS = Phrase(
+    "您的表单还在等待填写（缺：{missing}）。请在上面的表单里填写，或用一条消息写明，例如“名称 clean-tmp，类型 shell，执行 `ls`”；输入“取消”可撤回表单。",
+    "Your form still waits for: {missing}. Fill in the form above, or say it in one message, e.g. “name clean-tmp, type shell, "
+    "runs `ls`”; `cancel` takes the form back.",
+)
+
 HOLDS: dict[Hold, Phrase] = {
     Hold.NEGATED: Phrase("没有提议任何变更：您说了不要做。", "No change proposed: you said not to."),
     Hold.CONDITIONAL: Phrase(

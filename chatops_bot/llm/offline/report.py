@@ -197,6 +197,10 @@ def help_text(language: Language, *, understood: bool) -> str:
     return said if understood else f"{phrases.NOT_UNDERSTOOD.said_in(language)} {said}"
 
 
+def form_waits(missing: Sequence[str], language: Language) -> str:
+    return phrases.FORM_WAITS.filled(missing=listed(missing)).said_in(language)
+
+
 def joined(sections: Iterable[str]) -> str:
     """Sections as one text, repetitions left out; a note about zone and day that several share stands once, at the end."""
     lines = "\n\n".join(dict.fromkeys(section for section in sections if section)).split("\n")
