@@ -110,6 +110,17 @@ class Forms:
         if form is not None:
             await self._close(form, FormState.CANCELLED)
 
+    async def open_for(self, person: Person, session: SessionKey) -> list[Form]:
+        """The forms in the session that ask this person, oldest first."""
+        mine = (form for form in await self._store.forms.open() if form.requester_id == person.id)
+        return [form for form in mine if form.session == session]
+
+    async def cancel_by_word(self, person: Person, session: SessionKey) -> None:
+        """As a click on Cancel of the newest form that asks this person."""
+        newest = (await self.open_for(person, session))[-1:]
+        for form in newest:
+            await self._close(form, FormState.CANCELLED)
+
     async def filled(self, event: ControlUsed) -> Taken:
         """A click on Submit beside the inputs. What is wrong is shown in the message itself."""
         form = await self._admitted(event.value, event.person, event.session)
@@ -301,7 +312,15 @@ def _turn(form: Form, person: Person) -> TurnInput:
         author_name=person.name,
         author_role=person.role.value,
     )
-    return TurnInput(form.answer_turn_id, form.session, person, filled_text(entry), at=entry.at, filled=entry)
+    return TurnInput(
+        form.answer_turn_id,
+        form.session,
+        person,
+        filled_text(entry),
+        at=entry.at,
+        filled=entry,
+        language=_language(form),
+    )
 
 
 def _problems(form: Form) -> dict[str, str]:

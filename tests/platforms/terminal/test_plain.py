@@ -137,3 +137,11 @@ def test_suggested_questions_are_numbered_and_tones_have_marks():
         ), "",
     )  # fmt: skip
     assert view_text(view, PLAIN) == "Two failed.\n\n! Stopped.\n\n1. Why?\n2. Since when?"
+
+
+@pytest.mark.parametrize(
+    ("label", "said"), [("Fill in", "A terminal cannot fill in"), ("填写", "终端里不能填写表单")]
+)
+def test_a_form_says_how_it_is_answered_at_a_terminal(label: str, said: str):
+    view = View((Buttons((Button("form_open", label, "form_1", "primary"),)),), "")
+    assert view_text(view, PLAIN).startswith(said)
