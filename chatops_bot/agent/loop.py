@@ -66,6 +66,9 @@ MAX_CUT_CALLS = 3
 """Model messages in a row whose calls were cut off before the turn gives up."""
 
 CUT = Phrase("回答因长度上限被截断。", "The answer was cut off at the model's output limit.")
+CALL_CUT = Phrase(
+    "模型的一次调用不完整，已重新请求。", "A call of the model was cut off and was asked for again."
+)
 BLOCKED = Phrase(
     "模型服务商的内容过滤拦截了回答。", "The model provider's content filter withheld the answer."
 )
@@ -165,8 +168,9 @@ class Loop:
             await emit(RoundEnded())
             if step.finish is FinishReason.TRUNCATED or is_cut(calls[-1].arguments):
                 cut_in_a_row += 1
-                await emit(Noted(CUT))
                 await self._answer_cut_calls(turn, calls)
+                if cut_in_a_row == 1:
+                    await emit(Noted(CALL_CUT))
                 if cut_in_a_row == MAX_CUT_CALLS:
                     await emit(Noted(CUT_CALLS))
                     await emit(Rested(TurnOutcome.FAILED, last_text))

@@ -14,11 +14,10 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol, TextIO
 
-from chatops_bot.app.config import Config, load_config
 from chatops_bot.app.local_client import reach
+from chatops_bot.app.where import Where
 from chatops_bot.domain.errors import ConfigInvalid, PlatformUnavailable
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.session import TurnOutcome
@@ -33,22 +32,13 @@ from chatops_bot.platforms.terminal.letters import Look
 from chatops_bot.platforms.terminal.people import LocalRefused
 from chatops_bot.platforms.terminal.plain import view_text
 from chatops_bot.platforms.terminal.screen import Screen
+from chatops_bot.rendering.escapes import shown
 from chatops_bot.sessions.commands import Verdict
 
 DONE, NOT_DONE, STOPPED_BY_KEY = 0, 1, 130
-DEMO = Path(".chatops-demo")
-CONFIG = Path("chatops-bot.yaml")
 MAX_STDIN_CHARS = 200_000
 """Far over what one question may hold, which the bot says itself."""
 _FINISHED = frozenset({TurnOutcome.ANSWERED, TurnOutcome.WAITING, TurnOutcome.CAPPED})
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Which bot is meant: by its data folder, by its configuration, or, with neither, the one of this folder."""
-
-    data: Path | None = None
-    config: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +62,13 @@ class Asked(Protocol):
 
 async def ask(question: Question, where: Where) -> int:
     """Ask, print the answer as it comes, and return the exit code. Raises ChatopsError with one sentence."""
-    folder, config = _find(where)
+    folder, config = where.find()
     if not question.text.strip():
         raise LocalRefused("The question is empty; write it in quotes behind `ask`, or pipe it into `ask -`.")
     try:
         async with reach(folder) as running:
             if running is not None:
-                return await _Conversation(running, question, is_kept=True).run()
+                return await _Conversation(running, question, where, is_kept=True).run()
         if config is None:
             raise ConfigInvalid(
                 f"No bot runs on {folder}; start it, or name a configuration with --config to ask without one."
@@ -88,7 +78,7 @@ async def ask(question: Question, where: Where) -> int:
 
         async with bot_for_one_question(config, thread=question.thread, role=question.role) as here:
             sys.stderr.write(f"No bot runs on {folder}: asking directly, as viewer; nothing is kept.\n")
-            return await _Conversation(here, question, is_kept=False).run()
+            return await _Conversation(here, question, where, is_kept=False).run()
     except BrokenPipeError:
         _forget_stdout()
         return NOT_DONE
@@ -97,18 +87,18 @@ async def ask(question: Question, where: Where) -> int:
 class _Conversation:
     """One question and its answer. Ctrl-C stops the turn, whose end is still shown; a second one does not wait for it."""
 
-    def __init__(self, asked: Asked, question: Question, *, is_kept: bool) -> None:
+    def __init__(self, asked: Asked, question: Question, where: Where, *, is_kept: bool) -> None:
         self._asked = asked
         self._question = question
         self._is_kept = is_kept
-        self._printer = _JsonLines(sys.stdout) if question.as_json else _screen()
+        self._printer = _JsonLines(sys.stdout) if question.as_json else _screen(where)
         self._thread = ""
         self._printing: asyncio.Task[TurnOutcome | None] | None = None
         self._stopping: asyncio.Task[None] | None = None
         self._is_interrupted = False
 
     async def run(self) -> int:
-        loop = asyncio.get_running_loop()
+        loop, lost = asyncio.get_running_loop(), ""
         self._printing = asyncio.create_task(self._print())
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         try:
@@ -117,13 +107,20 @@ class _Conversation:
             if not self._is_interrupted:
                 raise
             outcome = None
+        except PlatformUnavailable as error:
+            if not self._thread:  # it never began
+                raise
+            outcome, lost = None, str(error)
         finally:
             loop.remove_signal_handler(signal.SIGINT)
             if self._stopping is not None:
                 await asyncio.gather(self._stopping, return_exceptions=True)
         self._printer.close()
+        if lost:
+            sys.stderr.write(shown(f"chatops-bot: {lost}\n"))
         if self._thread and self._is_kept and not self._question.as_json:
-            sys.stderr.write(f"thread {self._thread}  (go on with --thread {self._thread})\n")
+            as_whom = "" if self._question.role else "; to ask for changes add --as operator"
+            sys.stderr.write(f"thread {self._thread}  (go on with --thread {self._thread}{as_whom})\n")
         if self._is_interrupted:
             return STOPPED_BY_KEY
         return DONE if outcome in _FINISHED else NOT_DONE
@@ -167,7 +164,7 @@ class _JsonLines:
 
 async def decide(verdict: Verdict, code: str, role: Role | None, where: Where) -> int:
     """Decide about a proposal of the running bot, print what came of it, and return the exit code."""
-    folder, _ = _find(where)
+    folder, _ = where.find()
     async with reach(folder) as running:
         if running is None:
             raise LocalRefused(
@@ -175,7 +172,7 @@ async def decide(verdict: Verdict, code: str, role: Role | None, where: Where) -
             )
         answer = await running.decide(verdict, code, role)
     try:
-        look = _look()
+        look = _look(where)
         for view in answer["views"]:
             sys.stdout.write(view_text(view_from_json(view), look) + "\n")
         sys.stdout.flush()
@@ -196,40 +193,18 @@ def question_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _find(where: Where) -> tuple[Path, Config | None]:
-    """The bot's data folder, and its configuration where that was named or lies here."""
-    if where.config is not None:
-        config = load_config(where.config)
-        return config.data, config
-    if where.data is not None:
-        return _data_folder(where.data), None
-    if CONFIG.exists():
-        config = load_config(CONFIG)
-        return config.data, config
-    if DEMO.exists():
-        return _data_folder(DEMO), None
-    raise ConfigInvalid(
-        f"There is no {CONFIG} here; name a configuration with --config, or a data folder with --data."
-    )
+def _screen(where: Where) -> Screen:
+    return Screen(sys.stdout, _look(where), is_live=_is_terminal())
 
 
-def _data_folder(folder: Path) -> Path:
-    """The folder itself, or the bot's part of a demo's folder."""
-    inside_demo = folder / "bot"
-    return (inside_demo if (inside_demo / "bot.db").exists() else folder).resolve()
-
-
-def _screen() -> Screen:
-    return Screen(sys.stdout, _look(), is_live=_is_terminal())
-
-
-def _look() -> Look:
+def _look(where: Where) -> Look:
     """Colours and wrapping are for terminals; NO_COLOR (no-color.org) with any value takes the colours away."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a letter shows a question mark
     if not _is_terminal():
-        return Look()
-    return Look(shutil.get_terminal_size().columns, has_colour=not os.environ.get("NO_COLOR"))
+        return Look(where=where.options)
+    has_colour = not os.environ.get("NO_COLOR")
+    return Look(shutil.get_terminal_size().columns, has_colour=has_colour, where=where.options)
 
 
 def _is_terminal() -> bool:

@@ -38,7 +38,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="chatops-bot", description="An on-call bot that proposes; people approve."
     )
-    commands: Commands = parser.add_subparsers(required=True, metavar="command")
+    commands: Commands = parser.add_subparsers(required=True, dest="command")
     for add in (_add_demo, _add_run, _add_ask, _add_decisions, _add_audit, _add_doctor):
         add(commands)
     return parser
@@ -94,9 +94,7 @@ def _add_decisions(commands: Commands) -> None:
 
 def _add_audit(commands: Commands) -> None:
     audit = commands.add_parser("audit", help="what the bot did: every tool call and decision")
-    where = audit.add_mutually_exclusive_group()
-    where.add_argument("--data", type=Path, help="the bot's data folder, or the folder of a demo")
-    where.add_argument("--config", type=Path, help="the bot's configuration file")
+    _which_bot(audit)
     audit.add_argument("--json", action="store_true", help="one JSON object a line")
     audit.add_argument("--last", type=_count, default=100, help="how many rows (default 100)")
     audit.set_defaults(run=_audit)
@@ -104,22 +102,27 @@ def _add_audit(commands: Commands) -> None:
 
 def _add_doctor(commands: Commands) -> None:
     doctor = commands.add_parser("doctor", help="what is well and what is not, and what to do")
-    which = doctor.add_mutually_exclusive_group()
-    which.add_argument("--config", type=Path, default=Path("chatops-bot.yaml"), help="the configuration file")
-    which.add_argument("--data", type=Path, help="the folder of a demo")
+    _which_bot(doctor, data="the folder of a demo")
     doctor.add_argument("--json", action="store_true", help="one JSON object")
     doctor.set_defaults(run=_doctor)
 
 
-def _local(command: argparse.ArgumentParser, what_role: str) -> None:
-    """The options of commands that reach the bot of this machine."""
-    where = command.add_mutually_exclusive_group()
-    where.add_argument("--data", type=Path, help="the bot's data folder, or the folder of a demo")
-    where.add_argument(
+def _which_bot(
+    command: argparse.ArgumentParser, data: str = "the bot's data folder, or the folder of a demo"
+) -> None:
+    """The options of `app.where`."""
+    which = command.add_mutually_exclusive_group()
+    which.add_argument("--data", type=Path, help=data)
+    which.add_argument(
         "--config",
         type=Path,
         help="the bot's configuration file (default chatops-bot.yaml, else the demo here)",
     )
+
+
+def _local(command: argparse.ArgumentParser, what_role: str) -> None:
+    """The options of commands that reach the bot of this machine."""
+    _which_bot(command)
     command.add_argument(
         "--as", dest="role", choices=("viewer", "operator", "approver", "admin"), help=what_role
     )
@@ -179,7 +182,8 @@ def imported_run() -> Callable[..., Coroutine[Any, Any, int]]:
 def _ask(options: argparse.Namespace) -> int:
     import asyncio
 
-    from chatops_bot.app.ask import Question, Where, ask, question_text
+    from chatops_bot.app.ask import Question, ask, question_text
+    from chatops_bot.app.where import Where
     from chatops_bot.domain.people import Role
 
     role = Role(options.role) if options.role else None
@@ -190,7 +194,8 @@ def _ask(options: argparse.Namespace) -> int:
 def _decide(options: argparse.Namespace) -> int:
     import asyncio
 
-    from chatops_bot.app.ask import Where, decide
+    from chatops_bot.app.ask import decide
+    from chatops_bot.app.where import Where
     from chatops_bot.domain.people import Role
 
     role = Role(options.role) if options.role else None
@@ -199,24 +204,19 @@ def _decide(options: argparse.Namespace) -> int:
 
 def _audit(options: argparse.Namespace) -> int:
     from chatops_bot.app.audit_cli import print_audit
+    from chatops_bot.app.where import Where
 
-    return print_audit(_store_path(options), as_json=options.json, last=options.last)
+    folder, config = Where(options.data, options.config).find()
+    store_path = config.store_path if config else folder / "bot.db"
+    return print_audit(store_path, as_json=options.json, last=options.last)
 
 
 def _doctor(options: argparse.Namespace) -> int:
     import asyncio
 
     from chatops_bot.app.doctor.command import demo_of, doctor
+    from chatops_bot.app.where import CONFIG, Where
 
-    path, env = (options.config, os.environ) if options.data is None else demo_of(options.data, os.environ)
+    where = Where(options.data, options.config).or_here()
+    path, env = demo_of(where.data, os.environ) if where.data else (where.config or CONFIG, os.environ)
     return asyncio.run(doctor(path, env, as_json=options.json))
-
-
-def _store_path(options: argparse.Namespace) -> Path:
-    from chatops_bot.app.config import load_config
-
-    if options.config is not None:
-        return load_config(options.config).store_path
-    folder: Path = options.data or Path(".chatops-demo")
-    inside_demo = folder / "bot" / "bot.db"
-    return inside_demo if inside_demo.exists() else folder / "bot.db"

@@ -177,13 +177,13 @@ class Demo:
             "SLACK_APP_TOKEN": workspace["app_token"],
             "SCHEDULER_WEBHOOK_TOKEN": webhook_token,
             **passwords,
+            **{name: os.environ[name] for name in _MODEL_VARIABLES if name in os.environ},
         }
         env_path = folder / "chatops-bot.env"  # for `chatops-bot doctor --data`
         env_path.touch(mode=0o600)
         env_path.write_text("".join(f"{name}={value}\n" for name, value in secrets_of_demo.items()))
-        env = secrets_of_demo | {name: os.environ[name] for name in _MODEL_VARIABLES if name in os.environ}
         arguments = ["chatops_bot", "run", "--config", str(config_path), "--ready-json", "--exit-with-parent"]
-        return Child("bot", arguments, _plain_env() | env, lock, stop_seconds=END_SECONDS + 1)
+        return Child("bot", arguments, _plain_env() | secrets_of_demo, lock, stop_seconds=END_SECONDS + 1)
 
     async def _first_alert(self, workspace: Mapping[str, Any]) -> None:
         """A new demo is ready when #incidents holds its first alert; an old one holds it already."""
@@ -209,6 +209,7 @@ class Demo:
             line = {
                 "workspace": workspace["url"],
                 "scheduler": scheduler["url"],
+                "bot": bot["url"],
                 "bot_user_id": workspace["bot_user_id"],
                 "channels": workspace["channels"],
                 "people": workspace["people"],
@@ -226,7 +227,7 @@ class Demo:
             )
             _say(f"workspace  {workspace['url']}  <- open this in a browser")
             _say(f"scheduler  {scheduler['url']}  with demo tasks and a worker")
-            _say("bot        mention @opsbot in #incidents or #ops, or write to it directly")
+            _say(f"bot        mention @opsbot in #incidents or #ops; its health is at {bot['url']}/readyz")
             _say(f"model      {bot['model']}{hint}")
             _say(f"data       {self._data}  (Ctrl-C ends all three; start again to go on)")
         if self._options.open_browser and not self._options.as_json and _has_screen():

@@ -19,11 +19,17 @@ Json = dict[str, Any]
 MAX_LINE_BYTES = 8 * 1024 * 1024
 """A frame is one message as a whole; no message is near this size."""
 
+ANSWER_SECONDS = 5.0
+"""What a running bot takes to say who it is is milliseconds."""
+
 
 class LocalClient:
-    def __init__(self, session: aiohttp.ClientSession, folder: Path) -> None:
+    """`model_name` is the model that the bot runs with."""
+
+    def __init__(self, session: aiohttp.ClientSession, folder: Path, model_name: str) -> None:
         self._session = session
         self._folder = folder
+        self.model_name = model_name
 
     async def ask(self, text: str, *, thread: str | None, role: Role | None) -> AsyncGenerator[Frame, None]:
         """As `LocalDesk.ask`. Raises LocalRefused, or PlatformUnavailable when the bot ends in the middle."""
@@ -68,7 +74,7 @@ async def _error(response: aiohttp.ClientResponse) -> str:
 
 @asynccontextmanager
 async def reach(folder: Path) -> AsyncGenerator[LocalClient | None, None]:
-    """The running bot of a data folder, or None when none runs there. Raises LocalRefused when it is not for us."""
+    """The running bot of a data folder, or None when none runs there. Raises LocalRefused when it is not for us, or hangs."""
     async with AsyncExitStack() as stack:
         try:
             address = stack.enter_context(socket_address(folder))
@@ -83,8 +89,13 @@ async def reach(folder: Path) -> AsyncGenerator[LocalClient | None, None]:
             )
         )
         try:
-            async with session.get("http://local/") as response:
-                await response.read()
+            timeout = aiohttp.ClientTimeout(total=ANSWER_SECONDS)
+            async with session.get("http://local/", timeout=timeout) as response:
+                model_name = str((await response.json())["model"])
+        except TimeoutError as error:
+            raise LocalRefused(
+                f"The bot of {folder} has not answered within {ANSWER_SECONDS:g} s: it hangs. Look at its log, or start it again."
+            ) from error
         except aiohttp.ClientConnectorError as error:
             if isinstance(error.os_error, PermissionError):
                 raise LocalRefused(
@@ -92,7 +103,7 @@ async def reach(folder: Path) -> AsyncGenerator[LocalClient | None, None]:
                 ) from error
             yield None
             return
-        except aiohttp.ClientError:
+        except (aiohttp.ClientError, ValueError, KeyError, TypeError):
             yield None
             return
-        yield LocalClient(session, folder)
+        yield LocalClient(session, folder, model_name)

@@ -103,13 +103,15 @@ class LocalDesk:
     ) -> AsyncGenerator[Frame, None]:
         """The frames of one question by a user of this machine: `Opened` first, `Ended` last.
 
-        `thread` continues an earlier conversation. Closing the generator stops the turn. Raises LocalRefused before the
+        `thread` continues an earlier conversation, which must exist. Closing the generator stops the turn. Raises LocalRefused before the
         first frame.
         """
         self._require_open()
         role = role or Role.VIEWER
         author = self.people.acting(user, role)
         command = parse_command(text)
+        if thread is not None and not await self.store.transcripts.known(_session(thread)):
+            raise LocalRefused(f"There is no thread {thread} here; ask without a thread to begin one.")
         thread = thread or self.ids.new("t")[:THREAD_ID_CHARS]
         session = _session(thread)
         if self.terminal.is_taken(thread) or thread in self._asked:

@@ -88,15 +88,16 @@ def may_approve(person: Person, effect: Effect, risk: Risk, *, requester_id: str
     """None when `person` may approve a change of this effect and risk; otherwise the reason for the refusal."""
     rights = RIGHTS[person.role]
     if effect not in rights.approves:
-        needed = ", ".join(role for role, held in RIGHTS.items() if effect in held.approves)
+        who = _who_approves(effect)
         return Phrase(
-            f"角色 {person.role} 不能批准此变更（{effect}）；需要的角色：{needed}。",
-            f"Role {person.role} may not approve this change ({effect}); it takes one of: {needed}.",
+            f"角色 {person.role} 不能批准此变更（{effect}）；需要 {who.zh} 来批准。",
+            f"Role {person.role} may not approve this change ({effect}); it takes an {who.en}.",
         )
     if person.id == requester_id and risk not in rights.approves_own:
+        who = _who_approves(effect)
         return Phrase(
-            f"您是本变更的发起人（风险：{risk}），不能自己批准；请让另一位批准人来处理。",
-            f"You asked for this change yourself (risk: {risk}), so another approver has to decide.",
+            f"您是本变更的发起人（风险：{risk}），不能自己批准；请让另一位 {who.zh} 来处理。",
+            f"You asked for this change yourself (risk: {risk}), so another {who.en} has to decide.",
         )
     return None
 
@@ -115,7 +116,14 @@ def may_reject(person: Person, effect: Effect, *, requester_id: str) -> Phrase |
     """None when `person` may reject: whoever could approve such a change, and the person who asked for it."""
     if person.id == requester_id or effect in RIGHTS[person.role].approves:
         return None
+    who = _who_approves(effect)
     return Phrase(
-        f"角色 {person.role} 不能拒绝此变更；只有批准人或发起人可以。",
-        f"Role {person.role} may not reject this change; only an approver or the person who asked for it may.",
+        f"角色 {person.role} 不能拒绝此变更（{effect}）；只有 {who.zh} 或发起人可以。",
+        f"Role {person.role} may not reject this change ({effect}); only an {who.en} or the person who asked for it may.",
     )
+
+
+def _who_approves(effect: Effect) -> Phrase:
+    """The roles that approve changes of this effect, to be read in a sentence."""
+    roles = [role for role, held in RIGHTS.items() if effect in held.approves]
+    return Phrase(" 或 ".join(roles), " or ".join(roles))

@@ -21,6 +21,8 @@ _PATTERNS: dict[ToolStatus, Phrase] = {
 }
 
 
+_FULL_STOPS = "。. "
+"""A summary may be a whole sentence; in a line it is followed by more."""
 _NO_SUMMARY = Phrase("", "")
 _UNDER_WAY = "正在"
 """How Chinese labels begin while a call runs ("is just ..."); a call that has ended is not told so."""
@@ -61,7 +63,7 @@ def _line(call: Call, language: Language, is_over: bool) -> str:
 def _filled(pattern: Phrase, call: Call, label: str, language: Language) -> str:
     return pattern.said_in(language).format(
         label=label,
-        summary=call.summary.said_in(language),
+        summary=call.summary.said_in(language).rstrip(_FULL_STOPS),
         duration=_duration(call.milliseconds).said_in(language),
     )
 

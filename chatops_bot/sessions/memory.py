@@ -30,13 +30,17 @@ _ADVICE = {
     ),
     "not_in_channel": Phrase("请先把机器人邀请进本频道", "invite the bot to this channel"),
     "channel_not_found": Phrase("请先把机器人邀请进本频道", "invite the bot to this channel"),
-    "ratelimited": Phrase("Slack 正在限流", "Slack limits how often the bot may read"),
+    "ratelimited": Phrase(
+        "Slack 正在限流；请稍后再问一次", "Slack limits how often the bot may read; ask again shortly"
+    ),
 }
-_PASTE = Phrase("或把关键内容贴到消息里再问一次", "or paste what matters into a message and ask again")
-_ASK_AGAIN = Phrase("Slack 没有给出这些消息（{code}）", "Slack did not give them ({code})")
+_PASTE = Phrase("或把关键内容贴到消息里", "or paste what matters into a message")
+_ASK_AGAIN = Phrase(
+    "Slack 没有给出这些消息（{code}）；请稍后再问一次", "Slack did not give them ({code}); ask again shortly"
+)
 _NOT_READ = Phrase(
-    "没能读取此消息串中更早的消息，回答没有参考它们：{why_zh}；{paste_zh}。",
-    "The earlier messages of this thread could not be read, so the answer does not know them: {why_en}; {paste_en}.",
+    "没能读取此消息串中更早的消息，回答没有参考它们：{why_zh}，{paste_zh}。",
+    "The earlier messages of this thread could not be read, so the answer does not know them: {why_en}, {paste_en}.",
 )
 _PARTIAL = Phrase(
     "此消息串中更早的消息只读到一部分（{read} 条，另有约 {left} 条没有读到）。",

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from chatops_bot.agent.loop import MAX_CALLS, MAX_STEP_CHARS, Loop
+from chatops_bot.agent.loop import CALL_CUT, CUT_CALLS, MAX_CALLS, MAX_STEP_CHARS, Loop
 from chatops_bot.context.fence import unfence
 from chatops_bot.context.history import project
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelUnavailable
@@ -374,6 +374,7 @@ async def test_a_message_whose_last_call_is_cut_runs_none_however_it_says_it_fin
     errors = [json.loads(unfence(message.text))["error"] for message in model.requests[1].messages[-2:]]
     assert all("cut off" in error and "send the whole call again" in error for error in errors)
     assert "(" in errors[1], "names the JSON error"
+    assert stage.notes == [Noted(CALL_CUT)], "it is no answer that was cut, and the model may go on"
 
 
 @pytest.mark.case("peer-T28")
@@ -381,6 +382,7 @@ async def test_three_cut_messages_in_a_row_end_the_turn(stage):
     cut = calls(("look", '{"name": "up'))
     await stage.play(cut, cut, cut)
     assert stage.events[-1].outcome is TurnOutcome.FAILED
+    assert stage.notes == [Noted(CALL_CUT), Noted(CUT_CALLS)]
 
 
 # --- empty answers

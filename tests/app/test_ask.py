@@ -5,23 +5,27 @@ import json
 import os
 import pty
 import pwd
+import re
 import signal
 import socket
 import stat
 import sys
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from chatops_bot.app.config import Config, LocalConfig, RolesConfig, ShutdownConfig
-from chatops_bot.app.local_socket import socket_path
+from chatops_bot.app.local_socket import listen, socket_path
 from chatops_bot.domain.errors import ModelRefused
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import TextDelta
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
+from chatops_bot.platforms.terminal.frames import Opened, frame_to_json
 from chatops_bot.stores.sqlite import read_audit
 from chatops_bot.stores.sqlite_file import open_read_only
 from tests.app.conftest import DEADLINE, REPOSITORY, DemoProcess, plain_env, run_cli
@@ -60,6 +64,12 @@ async def cli(*arguments: str | Path, stdin: str | None = None, **more: Any) -> 
 
 def data(world: World) -> Path:
     return world.folder / "bot"
+
+
+def offered(out: str) -> str:
+    """The code of the one proposal whose command is shown."""
+    (code,) = set(re.findall(r"chatops-bot approve (\w+)", out))
+    return str(code)
 
 
 def local(world: World, role: str, **people: str) -> Config:
@@ -129,6 +139,13 @@ async def test_a_thread_goes_on_where_it_was_and_others_know_nothing_of_it(world
         await cli("ask", "what did I say?", "--data", data(world))
     texts = [" ".join(getattr(m, "text", "") for m in request.messages) for request in model.requests]
     assert ["remember the owl" in text for text in texts] == [True, True, False]
+
+
+async def test_a_thread_that_is_none_is_refused(world: World):
+    async with world.bot():
+        refused = await cli("ask", "and then?", "--thread", "nosuch", "--data", data(world))
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == "chatops-bot: There is no thread nosuch here; ask without a thread to begin one.\n"
 
 
 async def test_the_question_may_come_from_stdin(world: World):
@@ -241,14 +258,15 @@ async def test_a_question_that_is_too_long_is_refused_by_the_bot(world: World):
 
 async def test_one_question_at_a_time_in_a_thread(world: World):
     reached, hold = held_at("never")
-    async with world.bot(ScriptedModel([says("never")], before_delta=hold)):
-        process = await start("ask", "first", "--thread", "t_mine", "--data", data(world))
+    async with world.bot(ScriptedModel([says("ok"), says("never")], before_delta=hold)):
+        mine = (await cli("ask", "zeroth", "--data", data(world))).err.split()[1]
+        process = await start("ask", "first", "--thread", mine, "--data", data(world))
         await asyncio.wait_for(reached.wait(), DEADLINE)
-        second = await cli("ask", "second", "--thread", "t_mine", "--data", data(world))
+        second = await cli("ask", "second", "--thread", mine, "--data", data(world))
         process.send_signal(signal.SIGINT)
         await process.communicate()
     assert (second.code, second.out) == (2, "")
-    assert "Another question in thread t_mine is still being answered" in second.err
+    assert f"Another question in thread {mine} is still being answered" in second.err
 
 
 async def test_a_bot_that_stops_takes_nothing_more_and_ends_what_it_began(world: World):
@@ -279,6 +297,19 @@ async def test_a_bot_that_stops_takes_nothing_more_and_ends_what_it_began(world:
         )
 
 
+async def test_a_bot_that_hangs_is_told_after_five_seconds(tmp_path: Path):
+    with closing(listen(tmp_path)) as listener:
+        listener.listen()  # so the system takes connections, and nobody answers
+        began = time.monotonic()
+        for command in (("ask", "list tasks"), ("approve", "ABC234")):
+            told = await cli(*command, "--data", tmp_path)
+            assert (told.code, told.out) == (2, "")
+            assert told.err == (
+                f"chatops-bot: The bot of {tmp_path} has not answered within 5 s: it hangs. Look at its log, or start it again.\n"
+            )
+        assert time.monotonic() - began < 20
+
+
 async def test_the_end_of_the_bot_ends_the_answer(world: World):
     reached, hold = held_at("never")
     async with world.bot(ScriptedModel([says("So far ", "never")], before_delta=hold)):
@@ -288,6 +319,32 @@ async def test_the_end_of_the_bot_ends_the_answer(world: World):
     assert process.returncode == 1
     assert "The bot restarted while it was working on this" in out.decode()
     assert "Traceback" not in err.decode()
+
+
+async def test_a_bot_that_dies_in_the_middle_of_an_answer_is_a_failure_and_no_refusal(tmp_path: Path):
+    async def about(_: web.Request) -> web.Response:
+        return web.json_response({"model": "offline"})
+
+    async def die(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(json.dumps(frame_to_json(Opened("t_1", "offline"))).encode() + b"\n")
+        assert request.transport is not None
+        request.transport.abort()
+        return response
+
+    app = web.Application()
+    app.add_routes([web.get("/", about), web.post("/ask", die)])
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listen(tmp_path)).start()
+        told = await cli("ask", "list tasks", "--data", tmp_path)
+    finally:
+        await runner.cleanup()
+    assert (told.code, told.out) == (1, "")
+    assert told.err.startswith(f"chatops-bot: The bot of {tmp_path} broke off in the middle; ")
+    assert "Traceback" not in told.err
 
 
 # -- who somebody is ---------------------------------------------------------------------------------------------------
@@ -363,6 +420,7 @@ async def test_a_viewer_is_refused_before_a_proposal_is_made(world: World):
         asked = await cli("ask", "pause nightly-report", "--data", data(world))
         assert "Role viewer may read but not ask for changes" in asked.out
         assert "Approval needed" not in asked.out
+        assert asked.err.endswith("; to ask for changes add --as operator)\n")
         more = await cli("ask", "pause nightly-report", "--as", "operator", "--data", data(world))
     assert (more.code, more.out) == (2, "")
     assert f"{ME} may act as viewer at most, not as operator; local.role" in more.err
@@ -375,7 +433,10 @@ async def test_a_change_asked_for_here_is_a_card_that_a_person_in_config_approve
         assert asked.code == 0
         assert "│ Approval needed: Pause task nightly-report (#1)" in asked.out
         assert "Or type" not in asked.out
-        (code,) = {line.split()[-1] for line in asked.out.splitlines() if "chatops-bot approve" in line}
+        assert f"chatops-bot reject {offered(asked.out)} --data {data(world)}\n" in asked.out, (
+            "it reaches this bot from anywhere"
+        )
+        code = offered(asked.out)
         assert not await is_paused(world)
         approved = await cli("approve", code.lower(), "--data", data(world))
         assert approved.code == 0
@@ -435,7 +496,7 @@ async def test_a_viewer_decides_nothing_and_is_told_why(world: World, verdict: s
 async def test_nobody_approves_here_what_they_asked_for_here(world: World):
     async with world.bot(pausing(), config=local(world, "approver")):
         asked = await cli("ask", "pause it", "--as", "operator", "--data", data(world))
-        (code,) = {line.split()[-1] for line in asked.out.splitlines() if "chatops-bot approve" in line}
+        code = offered(asked.out)
         typed = await cli("ask", f"approve {code}", "--as", "approver", "--data", data(world))
         refused = await cli("approve", code, "--data", data(world))
         assert not await is_paused(world)
@@ -581,6 +642,6 @@ def test_the_demo_is_asked_and_its_changes_are_approved_from_a_terminal(demo: De
     asked = run_cli("ask", "pause log-archive", "--as", "operator", cwd=demo.data.parent)
     assert asked.returncode == 2  # the demo's folder is not here under its usual name
     asked = run_cli("ask", "pause nightly-report", "--as", "operator", "--data", demo.data)
-    (code,) = {line.split()[-1] for line in asked.stdout.splitlines() if "chatops-bot approve" in line}
+    code = offered(asked.stdout)
     assert run_cli("approve", code, "--data", demo.data).returncode == 0
     assert demo.task("nightly-report")["Status"] == "disabled"

@@ -85,6 +85,29 @@ def test_a_wrong_command_line_is_told_with_the_usage(arguments: tuple[str, ...],
     assert words in refused.stderr.splitlines()[-1]
 
 
+def test_without_a_command_the_usage_lists_all():
+    usage = run_cli().stderr.splitlines()[0]
+    assert usage.endswith("{demo,run,ask,approve,reject,audit,doctor} ...")
+
+
+@pytest.mark.parametrize("command", [("ask", "hi"), ("approve", "ABC234"), ("audit",), ("doctor",)])
+def test_which_bot_is_meant_follows_one_rule_for_every_command(tmp_path: Path, command: tuple[str, ...]):
+    nothing = run_cli(*command, cwd=tmp_path)
+    assert (nothing.returncode, nothing.stdout) == (2, "")
+    assert nothing.stderr == (
+        "chatops-bot: There is no chatops-bot.yaml here; name a configuration with --config, or a data folder with --data.\n"
+    )
+    (tmp_path / ".chatops-demo").mkdir()
+    demo = run_cli(*command, cwd=tmp_path)
+    assert (
+        str(tmp_path / ".chatops-demo") in demo.stderr
+        or ".chatops-demo is not the folder of a demo" in demo.stderr
+    )
+    (tmp_path / "chatops-bot.yaml").write_text("odd: 1\n")
+    configured = run_cli(*command, cwd=tmp_path)
+    assert "chatops-bot.yaml, line 1" in configured.stdout + configured.stderr, "it comes before the demo"
+
+
 # -- audit ------------------------------------------------------------------------------------------------------------
 
 
@@ -283,6 +306,7 @@ async def test_run_prints_one_ready_line_and_ends_on_sigterm(tmp_path: Path):
         print(f"\n[measured] end of `run` by SIGTERM: {time.monotonic() - began:.2f} s")
         assert (process.returncode, rest) == (0, b"")
         assert b"Traceback" not in log
+        assert b"warning" not in log.lower(), "a start with all that is needed warns of nothing"
         assert [
             word for word in (*SECRETS.values(), *tokens(workspace).values()) if word.encode() in log
         ] == []

@@ -1,6 +1,7 @@
 """`chatops-bot demo` as the processes that people start: what it prints, what runs, how it ends, what it survives."""
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -12,12 +13,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from chatops_bot.app.bootstrap import CUT_SECONDS
 from chatops_bot.app.demo import DRAIN_SECONDS
 from chatops_bot.app.process import ONE_WISH_SECONDS
 from tests.app.conftest import (
     ANY_PORTS,
     DEADLINE,
     END_SECONDS,
+    REPOSITORY,
     DemoProcess,
     StartDemo,
     group_members,
@@ -31,7 +34,7 @@ from tests.scenarios.conftest import action_ids, everything, visible
 pytestmark = pytest.mark.processes
 
 KEYS = {
-    "workspace", "scheduler", "bot_user_id", "channels", "people", "scheduler_accounts", "pids", "model",
+    "workspace", "scheduler", "bot", "bot_user_id", "channels", "people", "scheduler_accounts", "pids", "model",
 }  # fmt: skip
 PAUSE = "Pause the task nightly-report"
 
@@ -93,7 +96,20 @@ def test_the_ready_line_says_what_runs_where(demo: DemoProcess):
     assert all(set(account) == {"username", "password"} for account in ready["scheduler_accounts"].values())
     assert set(ready["pids"]) == {"bot", "workspace", "scheduler"}
     assert ready["model"] == "offline"
+    with urllib.request.urlopen(f"{ready['bot']}/readyz", timeout=DEADLINE) as answer:
+        assert json.load(answer)["ready"] is True
     assert demo.client("vera").auth_test()["user_id"] == ready["people"]["vera"]["id"]
+
+
+def test_the_pages_tell_of_every_part_of_the_ready_line_and_how_long_the_end_takes():
+    page = (REPOSITORY / "docs" / "simulator.md").read_text()
+    assert {key for key in KEYS if f"`{key}`" not in page} == set()
+    assert (
+        f"gets {DRAIN_SECONDS} s to come to its end, then {CUT_SECONDS:g} s to say that it was cut off"
+        in " ".join(page.split())
+    )
+    assert f"{DRAIN_SECONDS} s in the demo" in (REPOSITORY / "README.md").read_text()
+    assert "`bot` in its `--json` line" in (REPOSITORY / "docs" / "health.md").read_text()
 
 
 def test_the_children_share_the_launchers_process_group(demo: DemoProcess):
@@ -332,13 +348,14 @@ def test_for_people_it_prints_five_lines(start_demo: StartDemo):
     lines = [demo.read_line() for _ in range(5)]
     assert [line.split()[0] for line in lines] == ["workspace", "scheduler", "bot", "model", "data"]
     assert "http://127.0.0.1:" in lines[0]
+    assert lines[2].endswith("/readyz")
     assert "offline" in lines[3]
     assert demo.end()[:2] == (0, b"")
 
 
 async def test_the_model_of_the_environment_answers(start_demo: StartDemo):
     said = Answer([text("Four tasks "), text("are fine."), chunk(finish="stop"), DONE])
-    async with ModelServer(said) as server:
+    async with ModelServer(said, Answer([text("ok"), DONE])) as server:
         env = plain_env(
             OPENAI_BASE_URL=server.base_url, OPENAI_MODEL="night-owl", OPENAI_API_KEY="sk-demo-key-of-tests"
         )
@@ -348,6 +365,12 @@ async def test_the_model_of_the_environment_answers(start_demo: StartDemo):
         assert await asyncio.to_thread(demo.asks, "oscar", "How are the tasks?") == "Four tasks are fine."
         assert server.received[0].headers["Authorization"] == "Bearer sk-demo-key-of-tests"
         assert "sk-demo-key-of-tests" not in demo.stderr
+        looked = await asyncio.to_thread(run_cli, "doctor", "--data", demo.data, env=plain_env())
+        assert f"{ready['model']} answers, with a tool offered" in looked.stdout, (
+            "from a shell that has no model set"
+        )
+        assert looked.returncode == 0
+        assert stat.S_IMODE((demo.data / "bot" / "chatops-bot.env").stat().st_mode) == 0o600
         assert (await asyncio.to_thread(demo.end))[:2] == (0, b"")
 
 

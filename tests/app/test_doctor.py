@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -17,9 +18,10 @@ import pytest_asyncio
 import yaml
 
 from chatops_bot.app.clock import SystemClock
-from chatops_bot.app.config import Config, LocalConfig, RolesConfig
+from chatops_bot.app.config import Config, LocalConfig, ModelEndpoint, RolesConfig
 from chatops_bot.app.doctor.command import doctor, examine
 from chatops_bot.app.doctor.findings import Check, Finding, Status, as_lines, failed, ok, run_side_by_side
+from chatops_bot.app.doctor.local import check_roles
 from chatops_bot.app.doctor.services import asked_scopes
 from chatops_bot.simulators.slack.scopes import GRANTED
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
@@ -60,9 +62,14 @@ def env_of(world: World) -> Env:
     }
 
 
+def well(world: World) -> Config:
+    """The world's configuration with a second admin, as the demo has it: the people of this machine."""
+    return world.config(local=LocalConfig(role="admin"))
+
+
 def written(world: World, config: Config | None = None, **extra: Any) -> Path:
     """The world's configuration as the file that a person would have written."""
-    value = (config or world.config()).model_dump(mode="json")
+    value = (config or well(world)).model_dump(mode="json")
     path = world.folder / "chatops-bot.yaml"
     path.write_text(yaml.safe_dump(value | extra))
     return path
@@ -110,7 +117,7 @@ async def test_all_is_well_before_the_first_start(world: World):
 async def test_beside_a_running_bot_all_is_well_and_nothing_is_disturbed(world: World):
     async with world.bot() as bot:
         port = int(bot.web_url.rpartition(":")[2])
-        config = world.config()
+        config = well(world)
         config = config.model_copy(update={"web": config.web.model_copy(update={"port": port})})
         found = await seen(world, written(world, config))
         assert failures(found) == {}
@@ -173,7 +180,7 @@ async def test_without_anybody_who_approves_it_fails_and_names_the_key(world: Wo
 
 
 async def test_with_approvers_at_this_machine_only_it_warns(world: World):
-    config = world.config()
+    config = well(world)
     changes = {"roles": RolesConfig(people={}), "local": LocalConfig(role="approver")}
     found = await seen(world, written(world, config.model_copy(update=changes)))
     assert failures(found) == {}
@@ -181,6 +188,31 @@ async def test_with_approvers_at_this_machine_only_it_warns(world: World):
         "roles": "Nobody may approve in the chat, only people of this machine, as approver (local.role). "
         "Give somebody the role approver or admin under roles.people."
     }
+
+
+@pytest.mark.parametrize(
+    ("people", "says"),
+    [
+        (
+            {"U1": "admin", "U2": "approver"},
+            "Nobody may approve what U1 asks to delete: it takes an admin. Give another person the role admin under roles.people.",
+        ),
+        (
+            {"U2": "approver"},
+            "Nobody may approve a deletion: it takes an admin. Give somebody the role admin under roles.people.",
+        ),
+    ],
+)
+async def test_with_no_second_admin_it_warns_of_deletions_that_nobody_could_approve(
+    world: World, people: dict[str, Any], says: str
+):
+    config = world.config(roles=RolesConfig(people=people))
+    (found,) = await check_roles(config)
+    assert (found.status, found.says) == (Status.WARNING, says)
+    more = RolesConfig(people=people | {"U3": "admin", "U4": "admin"})
+    for enough in (world.config(roles=more), config.model_copy(update={"local": LocalConfig(role="admin")})):
+        (found,) = await check_roles(enough)
+        assert found.status is Status.OK
 
 
 def no_database(path: Path) -> str:
@@ -223,7 +255,7 @@ async def test_a_data_folder_that_is_a_file_is_told(world: World):
 
 async def test_a_store_that_somebody_else_holds_is_told(world: World):
     await (await SqliteStore.open(world.folder / "bot" / "bot.db", SystemClock())).aclose()
-    config = world.config()
+    config = well(world)
     config = config.model_copy(update={"web": config.web.model_copy(update={"port": 9})})
     with (world.folder / "bot" / "bot.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -236,7 +268,7 @@ async def test_a_store_that_somebody_else_holds_is_told(world: World):
 
 
 async def test_a_port_that_is_taken_is_told(world: World):
-    config = world.config()
+    config = well(world)
     port = int(world.to_scheduler.url.rpartition(":")[2])
     config = config.model_copy(update={"web": config.web.model_copy(update={"port": port})})
     assert failures(await seen(world, written(world, config))) == {
@@ -255,7 +287,7 @@ async def test_a_scheduler_that_is_down_is_told_for_it_and_each_account(world: W
     assert told == {
         "scheduler": f"The scheduler at {host} does not answer. Check scheduler.url, and that the service runs.",
         **{
-            f"scheduler {name}": f"The scheduler at {host} does not answer. See scheduler.accounts.{name}."
+            f"scheduler {name}": f"The scheduler at {host} does not answer. This follows from scheduler."
             for name in ACCOUNTS
         },
     }
@@ -271,7 +303,7 @@ async def test_a_wrong_password_is_told_with_its_account(world: World):
 
 
 async def test_accounts_with_too_few_and_too_many_rights_are_told(world: World):
-    config = world.config()
+    config = well(world)
     accounts = config.scheduler.accounts
     swapped = accounts.model_copy(update={"viewer": accounts.admin, "admin": accounts.viewer})
     config = config.model_copy(
@@ -346,6 +378,19 @@ async def test_a_model_that_says_nothing_is_told(world: World):
     assert warnings(found)["model"].endswith("answers, but with nothing; try another model.")
 
 
+async def test_a_running_bot_with_another_model_than_this_environment_says_is_told(world: World):
+    async with ModelServer() as server:
+        endpoint = ModelEndpoint(server.base_url, "m-1", "sk-key-of-the-bot-1")
+        async with world.bot(secrets=replace(world.secrets(), model=endpoint)):
+            found = await seen(world)
+        host = server.base_url.partition("://")[2].partition("/")[0]
+        assert warnings(found) == {
+            "model": f"The running bot uses m-1 at {host}, but the environment of this shell says offline. Run the doctor "
+            "with the bot's OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL to have its model looked at."
+        }
+        assert server.received == []
+
+
 # -- Slack ------------------------------------------------------------------------------------------------------------
 
 
@@ -355,6 +400,7 @@ async def test_a_wrong_bot_token_is_told(world: World):
         told["slack bot"]
         == "Slack refused auth.test: invalid_auth; check the bot token. See SLACK_BOT_TOKEN."
     )
+    assert told["slack channel"].endswith(" This follows from slack bot.")
 
 
 async def test_a_wrong_app_token_is_told(world: World):
@@ -365,8 +411,29 @@ async def test_a_wrong_app_token_is_told(world: World):
     }
 
 
+async def test_a_wrong_app_token_is_not_called_the_bots(world: World):
+    told = failures(await seen(world, SLACK_APP_TOKEN="xapp-wrong-token-123"))
+    assert told == {
+        "slack app": "Slack refused apps.connections.open: invalid_auth; check the app token. See SLACK_APP_TOKEN: an app-level "
+        "token (xapp-…) with the scope connections:write."
+    }
+
+
+async def test_when_slack_is_silent_no_token_is_blamed(world: World):
+    world.to_slack.faults.append(Fault(".", "refused", times=1000))
+    found = await seen(world)
+    assert failures(found) == {
+        "slack bot": "Slack did not answer auth.test. Check the network and slack.api_url.",
+        "slack app": "Slack did not answer apps.connections.open. This follows from slack bot.",
+        "slack channel": "Slack did not answer conversations.info. This follows from slack bot.",
+    }
+    assert warnings(found) == {
+        "slack people": "Slack did not say who the people of roles.people are. This follows from slack bot."
+    }
+
+
 async def test_people_whom_slack_does_not_know_are_named(world: World):
-    config = world.config()
+    config = well(world)
     people = {**config.roles.people, "U0NOBODY000": "operator"}
     roles = config.roles.model_copy(update={"people": people})
     found = await seen(world, written(world, config.model_copy(update={"roles": roles})))
@@ -394,7 +461,7 @@ async def test_a_channel_without_the_bot_is_told(world: World):
 
 
 async def test_a_channel_that_does_not_exist_is_told(world: World):
-    config = world.config()
+    config = well(world)
     config = config.model_copy(update={"alerts": config.alerts.model_copy(update={"channel": "C0NOWHERE00"})})
     told = failures(await seen(world, written(world, config)))
     assert told == {

@@ -51,11 +51,29 @@ def test_the_requester_and_approvers_may_reject():
     assert may_reject(person(Role.VIEWER), WRITE, requester_id="another") is not None
 
 
-def test_a_refusal_names_who_may():
-    refusal = may_approve(person(Role.VIEWER), WRITE, Risk.LOW, requester_id="another")
+@pytest.mark.parametrize(
+    ("role", "effect", "en", "zh"),
+    [
+        (Role.VIEWER, WRITE, "an approver or admin", "approver 或 admin"),
+        (Role.APPROVER, DELETE, "an admin", " admin "),
+    ],
+)
+def test_a_refusal_names_who_may(role: Role, effect: Effect, en: str, zh: str):
+    approve = may_approve(person(role), effect, Risk.HIGH, requester_id="another")
+    reject = may_reject(person(role), effect, requester_id="another")
+    assert approve is not None
+    assert reject is not None
+    assert approve.en.endswith(f"; it takes {en}.")
+    assert reject.en.endswith(f"; only {en} or the person who asked for it may.")
+    assert zh in approve.zh.partition("；")[2]
+    assert zh in reject.zh.partition("；")[2]
+
+
+def test_an_admins_own_deletion_is_left_to_another_admin():
+    refusal = may_approve(person(Role.ADMIN), DELETE, Risk.HIGH, requester_id="someone")
     assert refusal is not None
-    assert "approver, admin" in refusal.en
-    assert "approver, admin" in refusal.zh
+    assert "another admin has to decide" in refusal.en
+    assert "另一位 admin 来处理" in refusal.zh
 
 
 @pytest.mark.parametrize("role", Role)

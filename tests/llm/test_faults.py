@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 import aiohttp
 import pytest
 
-from chatops_bot.agent.loop import CUT
+from chatops_bot.agent.loop import CALL_CUT, CUT
 from chatops_bot.domain.model import ModelDelta, ModelRequest
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.turn_event import Noted
@@ -45,7 +45,8 @@ def check(case: Case, played: Played) -> None:
         assert played.text == (case.texts[0] if waits else "".join(case.texts)), told
     elif case.at_round == 0 and case.broken:
         assert (played.looked_for, played.proposals) == ([], 0), told
-    if played.stated == TurnOutcome.ANSWERED.value and Noted(CUT) not in played.events:
+    is_whole = not any(note in played.events for note in (Noted(CUT), Noted(CALL_CUT)))
+    if played.stated == TurnOutcome.ANSWERED.value and is_whole:
         assert played.text.endswith((case.texts[1], AFTER)), told
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolStatus
@@ -173,6 +173,17 @@ def test_each_call_has_a_line_of_its_own_in_call_order():
         "querying runs → 8 tasks, 7 ms",
         "✗ querying runs → refused, 7 ms",
     )
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [("zh", "✗ 查询运行 → 没有暂停，无需恢复，7 毫秒"), ("en", "✗ querying runs → it is not paused, 7 ms")],
+)
+def test_a_sentence_in_a_tool_line_does_not_end_in_its_middle(language: Language, line: str):
+    told = Phrase("没有暂停，无需恢复。", "it is not paused.")
+    view = turn(CallStarted("c1", "q", QUERYING), CallEnded("c1", "q", "error", told, 7), language=language)
+    (lines,) = blocks(view, Lines)
+    assert lines.lines[0] == line
 
 
 @pytest.mark.parametrize(

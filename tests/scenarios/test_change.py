@@ -66,10 +66,10 @@ async def test_offline_a_card_shows_the_change_and_one_approval_runs_it_once(wor
         ts, card = await asked_for(world, ASKS[language])
         shown = everything(card)
         assert shown.startswith(HEADINGS[language])
-        assert "enabled → disabled" in shown
+        assert {"zh": "启用 → 停用", "en": "enabled → disabled"}[language] in shown
         assert world.people["oscar"]["id"] in shown
         for words in {
-            "zh": ("发起人", "风险\n", "低", "有效期至", "提出后 60 分钟", "也可以输入：approve "),
+            "zh": ("发起人", "风险\n", "低", "有效期至", "提出后 60 分钟", "也可以输入：批准 "),
             "en": (
                 "Asked by",
                 "Risk",
@@ -139,12 +139,12 @@ async def test_who_may_not_approve_is_told_so_alone_and_nothing_changes(world: W
             assert await world.click(person, card, "approve") == {"ok": True}
             assert (
                 await told(world, person)
-                == f"Role {role} may not approve this change (write); it takes one of: approver, admin."
+                == f"Role {role} may not approve this change (write); it takes an approver or admin."
             )
         assert await world.click("vera", card, "reject") == {"ok": True}
         assert (
             await told(world, "vera", 2)
-            == "Role viewer may not reject this change; only an approver or the person who asked for it may."
+            == "Role viewer may not reject this change (write); only an approver or admin or the person who asked for it may."
         )
         assert await world.thread(ts) == before
         assert (await world.look("ephemerals", person="ana"))["ephemerals"] == []
@@ -156,7 +156,8 @@ async def test_the_reason_of_a_refused_click_is_in_the_language_of_the_card(worl
         _, card = await asked_for(world, ASKS["zh"])
         await world.click("vera", card, "approve")
         assert (
-            await told(world, "vera") == "角色 viewer 不能批准此变更（write）；需要的角色：approver, admin。"
+            await told(world, "vera")
+            == "角色 viewer 不能批准此变更（write）；需要 approver 或 admin 来批准。"
         )
 
 
@@ -255,7 +256,7 @@ async def test_an_approver_does_not_approve_a_wish_of_their_own(world: World):
         await world.click("ana", card, "approve")
         assert (
             await told(world, "ana")
-            == "You asked for this change yourself (risk: low), so another approver has to decide."
+            == "You asked for this change yourself (risk: low), so another approver or admin has to decide."
         )
         await world.click("adam", card, "approve")
         await world.becomes(ts, card, "Done: ")
@@ -271,12 +272,12 @@ async def test_deleting_takes_an_admin_and_never_the_one_who_asked(world: World)
         await world.click("adam", card, "approve")
         assert (
             await told(world, "adam")
-            == "You asked for this change yourself (risk: high), so another approver has to decide."
+            == "You asked for this change yourself (risk: high), so another admin has to decide."
         )
         await world.click("ana", card, "approve")
         assert (
             await told(world, "ana")
-            == "Role approver may not approve this change (destructive); it takes one of: admin."
+            == "Role approver may not approve this change (destructive); it takes an admin."
         )
     assert world.to_scheduler.reached("DELETE") == []
     assert (await world.task("legacy-sync"))["Status"] == "disabled"

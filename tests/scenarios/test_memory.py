@@ -181,7 +181,20 @@ async def test_a_mention_that_starts_its_thread_reads_nothing(world: World):
             },
         ),
         ("not_in_channel", {"en": "invite the bot to this channel", "zh": "请先把机器人邀请进本频道"}),
-        ("ratelimited", {"en": "Slack limits how often", "zh": "Slack 正在限流"}),
+        (
+            "ratelimited",
+            {
+                "en": "Slack limits how often the bot may read; ask again shortly, or paste what matters into a message.",
+                "zh": "Slack 正在限流；请稍后再问一次，或把关键内容贴到消息里。",
+            },
+        ),
+        (
+            "fatal_error",
+            {
+                "en": "Slack did not give them (fatal_error); ask again shortly, or paste what matters into a message.",
+                "zh": "Slack 没有给出这些消息（fatal_error）；请稍后再问一次，或把关键内容贴到消息里。",
+            },
+        ),
     ],
 )
 @pytest.mark.parametrize("language", ["zh", "en"])

@@ -53,7 +53,7 @@ def _checks(
         f.Check("store", check_store(config)),
         f.Check("bot", check_bot(config, session)),
         *scheduler_checks(config, secrets.scheduler_passwords, http),
-        model_check(secrets.model, session),
+        model_check(secrets.model, session, config.data),
         *slack_checks(config, secrets.slack_bot_token, secrets.slack_app_token, session),
     ]
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.config import Config
 from chatops_bot.app.doctor.findings import Finding, failed, ok, warning
-from chatops_bot.domain.people import RIGHTS
+from chatops_bot.domain.people import RIGHTS, Effect, Role
 from chatops_bot.stores.sqlite import MIGRATIONS
 from chatops_bot.stores.sqlite_file import open_read_only
 
@@ -44,8 +44,20 @@ async def check_roles(config: Config) -> Sequence[Finding]:
                 "Give somebody the role approver or admin under roles.people.",
             )
         ]
+    if warned := _nobody_deletes(config):
+        return [warned]
     people = "1 person" if len(able) == 1 else f"{len(able)} people"
     return [ok("roles", f"{people} may approve changes; {len(config.people)} have a role of their own.")]
+
+
+def _nobody_deletes(config: Config) -> Finding | None:
+    """A deletion is never approved by whoever asked for it; that takes two people who may."""
+    able = [person for person, role in config.people.items() if Effect.DESTRUCTIVE in RIGHTS[role].approves]
+    if Effect.DESTRUCTIVE in RIGHTS[Role(config.local.role)].approves or len(able) > 1:
+        return None
+    what, who = (f"what {able[0]} asks to delete", "another person") if able else ("a deletion", "somebody")
+    says = f"Nobody may approve {what}: it takes an admin. Give {who} the role admin under roles.people."
+    return warning("roles", says)
 
 
 async def check_texts() -> Sequence[Finding]:

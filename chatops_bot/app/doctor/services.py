@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from time import monotonic
 
 import aiohttp
@@ -14,6 +15,7 @@ import yaml
 from chatops_bot.app.bundled import bundled
 from chatops_bot.app.config import Config, ModelEndpoint
 from chatops_bot.app.doctor.findings import Check, Finding, failed, ok, warning
+from chatops_bot.app.local_client import reach
 from chatops_bot.domain.errors import ConfigInvalid, ModelError, PlatformError, ToolFailed
 from chatops_bot.domain.model import (
     ContextMessage,
@@ -26,10 +28,13 @@ from chatops_bot.domain.model import (
     UserMessage,
 )
 from chatops_bot.domain.people import Role
+from chatops_bot.llm.offline import OfflineModel
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
 from chatops_bot.platforms.slack.api import SlackApi
+from chatops_bot.platforms.terminal.people import LocalRefused
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
+from chatops_bot.toolsets.scheduler.errors import Unreachable
 from chatops_bot.toolsets.scheduler.login import Account
 
 SKEW_SECONDS = 30.0
@@ -38,6 +43,12 @@ MOST_PEOPLE = 40
 """Slack allows about a hundred of these calls a minute."""
 _SCHEDULER_SECONDS = 8.0
 _MODEL_SECONDS = 30.0
+_RUNNING_SECONDS = 3.0
+"""What a bot on this machine gets to say which model it uses; one that hangs is told of under bot."""
+_TOKEN_REFUSED = frozenset(
+    {"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired"}
+)
+_FOLLOWS = "This follows from slack bot."
 _ENOUGH = ("viewer", "operator", "admin")
 
 _ASKED = ModelRequest(
@@ -103,7 +114,8 @@ async def _check_login(client: SchedulerClient, role: Role, username: str) -> Se
         has = await client.role_of(role)
         version = (await SchedulerApi(client, role).capabilities()).version
     except ToolFailed as error:
-        return [failed(check, _checked(error, f"See {key}."))]
+        advice = "This follows from scheduler." if isinstance(error, Unreachable) else f"See {key}."
+        return [failed(check, _checked(error, advice))]
     at = f"{username} logs in"
     if has not in _ENOUGH:
         return [ok(check, f"{at}; the scheduler does not say with which role ({version}).")]
@@ -132,19 +144,27 @@ def _checked(error: ToolFailed, advice: str) -> str:
 # -- model --------------------------------------------------------------------------------------------------------------
 
 
-def model_check(endpoint: ModelEndpoint | None, session: aiohttp.ClientSession) -> Check:
-    return Check("model", _check_model(endpoint, session), _MODEL_SECONDS)
+def model_check(endpoint: ModelEndpoint | None, session: aiohttp.ClientSession, data: Path) -> Check:
+    """`endpoint` is what this environment configures; a bot that runs on `data` may have been started with another."""
+    return Check("model", _check_model(endpoint, session, data), _MODEL_SECONDS)
 
 
-async def _check_model(endpoint: ModelEndpoint | None, session: aiohttp.ClientSession) -> Sequence[Finding]:
-    if endpoint is None:
-        return [ok("model", "None is configured: the offline rules answer, and say so.")]
-    timeouts = ModelTimeouts(connect=5.0, first_delta=20.0, between=20.0)
-    began = monotonic()
+async def _check_model(
+    endpoint: ModelEndpoint | None, session: aiohttp.ClientSession, data: Path
+) -> Sequence[Finding]:
     try:
-        client = OpenAIClient(
-            session, base_url=endpoint.base_url, api_key=endpoint.api_key, model=endpoint.name, timeouts=timeouts
-        )  # fmt: skip
+        client = _model_client(endpoint, session) if endpoint else None
+        ours = client.name if client else OfflineModel().name
+        running = await _running_model(data)
+        if running not in ("", ours):
+            says = (
+                f"The running bot uses {running}, but the environment of this shell says {ours}. Run the doctor with the "
+                "bot's OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL to have its model looked at."
+            )
+            return [warning("model", says)]
+        if client is None:
+            return [ok("model", "None is configured: the offline rules answer, and say so.")]
+        began = monotonic()
         async with aclosing(client.stream(_ASKED)) as deltas:
             async for delta in deltas:
                 if not isinstance(delta, TextDelta | ReasoningDelta | ToolCallDelta):
@@ -158,6 +178,23 @@ async def _check_model(endpoint: ModelEndpoint | None, session: aiohttp.ClientSe
     except (ModelError, ConfigInvalid) as error:
         return [failed("model", str(error))]
     return [warning("model", f"{client.name} answers, but with nothing; try another model.")]
+
+
+def _model_client(endpoint: ModelEndpoint, session: aiohttp.ClientSession) -> OpenAIClient:
+    """Raises ConfigInvalid for an address that is none."""
+    timeouts = ModelTimeouts(connect=5.0, first_delta=20.0, between=20.0)
+    return OpenAIClient(
+        session, base_url=endpoint.base_url, api_key=endpoint.api_key, model=endpoint.name, timeouts=timeouts
+    )
+
+
+async def _running_model(data: Path) -> str:
+    """The model of the bot that runs on a data folder; empty when none runs there or it does not say."""
+    try:
+        async with asyncio.timeout(_RUNNING_SECONDS), reach(data) as running:
+            return running.model_name if running else ""
+    except (LocalRefused, TimeoutError):
+        return ""
 
 
 # -- Slack --------------------------------------------------------------------------------------------------------------
@@ -191,7 +228,8 @@ async def _check_bot_token(api: SlackApi) -> Sequence[Finding]:
     try:
         identity, granted = await api.identity(), await api.scopes()
     except PlatformError as error:
-        return [failed("slack bot", f"{error} See SLACK_BOT_TOKEN.")]
+        advice = "Check the network and slack.api_url." if _is_silence(error) else "See SLACK_BOT_TOKEN."
+        return [failed("slack bot", f"{error} {advice}")]
     found = ok(
         "slack bot", f"The bot token is accepted: user {identity.user_id} in workspace {identity.team_id}."
     )
@@ -209,13 +247,14 @@ async def _check_app_token(api: SlackApi) -> Sequence[Finding]:
     try:
         await api.call("apps.connections.open")
     except PlatformError as error:
-        return [
-            failed(
-                "slack app",
-                f"{error} See SLACK_APP_TOKEN: an app-level token (xapp-…) with the scope connections:write.",
-            )
-        ]
+        advice = "See SLACK_APP_TOKEN: an app-level token (xapp-…) with the scope connections:write."
+        return [failed("slack app", f"{error} {_FOLLOWS if _is_silence(error) else advice}")]
     return [ok("slack app", "The app token opens a socket.")]
+
+
+def _is_silence(error: PlatformError) -> bool:
+    """Whether Slack was not reached or said nothing, which is no matter of tokens."""
+    return error.code in ("unreachable", "unanswered")
 
 
 async def _check_people(api: SlackApi, people: Sequence[str]) -> Sequence[Finding]:
@@ -227,9 +266,7 @@ async def _check_people(api: SlackApi, people: Sequence[str]) -> Sequence[Findin
         says = f"Slack does not know {', '.join(unknown)}; correct the ids under roles.people."
         return [warning("slack people", says)]
     if None in known:
-        return [
-            warning("slack people", "Slack did not say who the people of roles.people are; see slack bot.")
-        ]
+        return [warning("slack people", f"Slack did not say who the people of roles.people are. {_FOLLOWS}")]
     return [ok("slack people", f"Slack knows all {len(asked)} people of roles.people that were looked at.")]
 
 
@@ -246,6 +283,8 @@ async def _check_channel(api: SlackApi, channel: str) -> Sequence[Finding]:
     try:
         found = (await api.read("conversations.info", channel=channel)).get("channel", {})
     except PlatformError as error:
+        if _is_silence(error) or error.code in _TOKEN_REFUSED:
+            return [failed("slack channel", f"{error} {_FOLLOWS}")]
         return [failed("slack channel", f"alerts.channel is {channel}: {error}")]
     if found.get("is_archived"):
         return [failed("slack channel", f"alerts.channel {channel} is archived; name another one.")]

@@ -18,8 +18,8 @@ _TRANSIENT = frozenset(
     {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
 )
 _ADVICE = {
-    "invalid_auth": "check the bot token",
-    "not_authed": "set the bot token",
+    "invalid_auth": "check the {token} token",
+    "not_authed": "set the {token} token",
     "account_inactive": "install the app again: its bot user was deactivated",
     "token_revoked": "install the app again and configure its new token",
     "token_expired": "configure a fresh token",
@@ -28,6 +28,8 @@ _ADVICE = {
     "channel_not_found": "invite the bot to the channel, or correct the channel id",
     "is_archived": "the channel is archived; name another one",
 }
+_WITH_APP_TOKEN = frozenset({"apps.connections.open"})
+"""The methods that take the app-level token; all others take the bot's."""
 DEFAULT_RETRY_AFTER = 10.0
 
 
@@ -67,7 +69,7 @@ def from_answer(method: str, status: int, headers: Mapping[str, str], body: Any)
             f"Slack refused {method}: add the scope {answer.get('needed', '?')} to the app and install it again.",
             code,
         )
-    advice = _ADVICE.get(code)
+    advice = _ADVICE.get(code, "").format(token="app" if method in _WITH_APP_TOKEN else "bot")
     return PlatformError(f"Slack refused {method}: {code}{f'; {advice}' if advice else ''}.", code)
 
 

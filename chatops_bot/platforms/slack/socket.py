@@ -24,6 +24,15 @@ from chatops_bot.ports import Clock
 
 log = logging.getLogger(__name__)
 
+
+def _says_something(record: logging.LogRecord) -> bool:
+    """Bolt looks for a token in the environment itself, and warns that it does not need it beside our client."""
+    return "`token` will be unused" not in record.getMessage()
+
+
+bolt_log = log.getChild("bolt")
+bolt_log.addFilter(_says_something)
+
 Receive = Callable[[Json], Awaitable[Json] | None]
 CLOSE_TIMEOUT = 2.0
 STALE_PINGS = 4
@@ -133,7 +142,9 @@ class SlackSocket:
             return await ack(**(await answer)) if answer is not None else await ack()
 
         # An `authorize` of our own also keeps Bolt from switching to OAuth when SLACK_CLIENT_ID is set.
-        app = AsyncApp(name="chatops_bot", logger=log, client=client, authorize=authorize, signing_secret="")
+        app = AsyncApp(
+            name="chatops_bot", logger=bolt_log, client=client, authorize=authorize, signing_secret=""
+        )
         app.middleware(acknowledge_everything)
         handler = AsyncSocketModeHandler(app, self._app_token, ping_interval=self._ping_interval)
         handler.client.proxy = self._proxy

@@ -7,7 +7,7 @@ sequence, no control character but the line end, no bidirectional mark survives,
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chatops_bot.rendering.escapes import shown
 
@@ -21,16 +21,20 @@ _TOKENS = re.compile(r" +|[^ ]+")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """`width` in columns, None for no wrapping; `has_colour` allows styles, which are ours alone."""
+    """`width` in columns, None for no wrapping; `has_colour` allows styles, which are ours alone.
+
+    `where` are the options by which a command that is shown reaches the same bot; empty for the one that it finds itself.
+    """
 
     width: int | None = None
     has_colour: bool = False
+    where: str = ""
 
     def paint(self, text: str, *styles: str) -> str:
         return f"{''.join(styles)}{text}{_RESET}" if self.has_colour and styles and text else text
 
     def narrower(self, by: int) -> "Look":
-        return Look(None if self.width is None else max(10, self.width - by), self.has_colour)
+        return self if self.width is None else replace(self, width=max(10, self.width - by))
 
 
 def harmless(text: str) -> str:

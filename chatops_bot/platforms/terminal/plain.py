@@ -64,7 +64,11 @@ def view_text(view: View, look: Look) -> str:
     lines: list[str] = []
     before: Block | None = None
     for block in view.blocks:
-        if isinstance(block, Lines) and commands and all(c in " ".join(block.lines) for c in commands):
+        if (
+            isinstance(block, Lines)
+            and commands
+            and all(c.split()[-1] in " ".join(block.lines) for c in commands)
+        ):
             continue  # it tells what to type in a chat
         drawn = block_lines(block, inner)
         if drawn and lines and not (isinstance(before, _STANDS_ALONE) and isinstance(block, Facts | Notice)):
@@ -134,7 +138,7 @@ def _buttons(buttons: Sequence[Button], look: Look) -> Iterator[str]:
     number = 0
     for button in buttons:
         if button.command:
-            yield harmless(f"{button.label}: {PROGRAM} {button.command}")
+            yield harmless(" ".join(filter(None, (f"{button.label}:", PROGRAM, button.command, look.where))))
         elif button.control in _FILLS_IN:
             yield from _wrapped(_NO_FIELDS.said_in(language_of(button.label)), look)
         elif button.control == "followup":

@@ -108,7 +108,10 @@ def test_a_sanitised_text_shows_its_angle_brackets(text: str):
     assert "\u2060" not in shown
 
 
-def test_a_proposal_is_a_card_with_the_commands_that_decide():
+@pytest.mark.parametrize(
+    "typed", ["Or type: approve ABC234  or  reject ABC234", "也可以输入：批准 ABC234　或　拒绝 ABC234"]
+)
+def test_a_proposal_is_a_card_with_the_commands_that_decide(typed: str):
     buttons = (
         Button("approve", "Approve", "prop_1", command="approve ABC234"),
         Button("reject", "Reject", "prop_1", command="reject ABC234"),
@@ -116,7 +119,7 @@ def test_a_proposal_is_a_card_with_the_commands_that_decide():
     card = View(
         (
             Heading("Approval needed: Pause task x"), Facts((Fact("Status", "enabled → disabled"), Fact("On", "task x"))),
-            Buttons(buttons), Lines(("Or type: approve ABC234  or  reject ABC234",)), Code("tool: pause_task", "The exact action"),
+            Buttons(buttons), Lines((typed,)), Code("tool: pause_task", "The exact action"),
         ), "",
     )  # fmt: skip
     assert view_text(card, PLAIN).split("\n") == [
