@@ -11,7 +11,7 @@ _ASPECT = (
 )
 _ENGLISH = re.compile(
     rf"^\s*{OPENERS}(?:(?:change|edit|modify|alter|adjust|rename|reschedule|reconfigure)\b"
-    rf"|(?:update(?! me| us)|set|increase|decrease|raise|lower|extend|shorten|reduce|move|switch|replace|bump)\b.*(?:{NAME}|\b(?:{_ASPECT})\b))"
+    rf"|(?:update(?! me| us)|set|increase|decrease|raise|lower|extend|shorten|reduce|move|bump)\b.*(?:{NAME}|\b(?:{_ASPECT})\b))"
 )
 _CHINESE = re.compile(
     rf"(?:把|将|{NAME}).{{0,20}}?(?:改|调|设|换)(?:成|为|到|至)|(?:修改|更改|变更|调整|更新|改一?下|调一?下|设置|重命名|改名)(?!了|过|时间|人|记录|历史).{{0,20}}"
