@@ -110,6 +110,7 @@ class Turn:
     tools: tuple[ToolDefinition, ...]
     memory: TurnMemory = field(default_factory=TurnMemory)
     suggestions: list[str] = field(default_factory=list)
+    answered: set[str] = field(default_factory=set)
     waits: bool = False
     usage: Usage = field(default_factory=Usage)
     taken_ids: set[str] = field(init=False)
@@ -119,9 +120,14 @@ class Turn:
         self.taken_ids = {call.id for message in said for call in message.calls}
 
     def suggest(self, result: ToolResult) -> None:
-        """Keep what a tool suggests to ask next, for when the model suggests nothing itself."""
-        texts = (suggestion.said_in(self.language) for suggestion in result.suggestions)
-        self.suggestions += [text for text in texts if text not in self.suggestions]
+        """Keep what a tool suggests to ask next, for when the model suggests nothing itself.
+
+        What a result answers is suggested no more; where it goes on from there comes first.
+        """
+        self.answered |= {answer.said_in(self.language) for answer in result.answers}
+        texts = [suggestion.said_in(self.language) for suggestion in result.suggestions]
+        ordered = [*texts, *self.suggestions] if result.answers else [*self.suggestions, *texts]
+        self.suggestions = [text for text in dict.fromkeys(ordered) if text not in self.answered]
 
 
 class Loop:

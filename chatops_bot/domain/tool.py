@@ -31,13 +31,15 @@ class ToolResult:
     """What a call came to.
 
     `content` is a JSON-able mapping for the model; `summary` is the short line that people see ("12 found");
-    `suggestions` are next questions that make sense after this result, most useful first.
+    `suggestions` are next questions that make sense after this result, most useful first; `answers` are those that it answers
+    itself, so that nobody is offered what they have just read.
     """
 
     status: ToolStatus
     content: Mapping[str, Any]
     summary: Phrase
     suggestions: tuple[Phrase, ...] = ()
+    answers: tuple[Phrase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

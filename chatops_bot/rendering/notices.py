@@ -24,6 +24,7 @@ STOPPED_BY = Phrase(
     "已由 {name} 停止；上面是停止前得到的内容。",
     "Stopped by {name}; what had been found until then stands above.",
 )
+STOPPED_EARLY_BY = Phrase("已由 {name} 停止。", "Stopped by {name}.")
 WITHDRAWN_BY = Phrase("已由 {name} 在开始处理前撤回。", "Taken back by {name} before it was worked on.")
 STOPPED = Phrase(
     "已按要求停止；上面是停止前得到的内容。",

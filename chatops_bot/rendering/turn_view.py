@@ -131,6 +131,11 @@ class TurnView:
         return self._outcome
 
     @property
+    def has_findings(self) -> bool:
+        """Whether anything of an answer stands in it: text, or calls that came back."""
+        return bool(self.visible_text.strip()) or any(call.status is not None for call in self._calls)
+
+    @property
     def visible_text(self) -> str:
         """The sanitised text of all rounds and the body, parted by blank lines: what all messages together hold."""
         return sanitise(self._redacted(self._joined()))

@@ -228,7 +228,8 @@ class Conductor:
                 await self._leave(turn_input, answer)
                 return
             if stopped_by is not None:
-                answer.show(Noted(notices.STOPPED_BY.filled(name=inline(stopped_by.name, NAME_CHARS))))
+                said = notices.STOPPED_BY if answer.view.has_findings else notices.STOPPED_EARLY_BY
+                answer.show(Noted(said.filled(name=inline(stopped_by.name, NAME_CHARS))))
             progress.outcome = TurnOutcome.STOPPED if stopped_by is not None else TurnOutcome.INTERRUPTED
             answer.show(Rested(progress.outcome, progress.body))
         except ModelError as error:

@@ -65,6 +65,7 @@ def redacted(redactor: Redactor, inner: Handler) -> Handler:
             redactor.value(done.result.content),
             redactor.phrase(done.result.summary),
             tuple(map(redactor.phrase, done.result.suggestions)),
+            tuple(map(redactor.phrase, done.result.answers)),
         )
         return replace(done, result=result)
 

@@ -8,7 +8,7 @@ from chatops_bot.llm.offline import is_for_the_rules
 @pytest.mark.parametrize(
     "text",
     ["what failed recently?", "最近有哪些任务失败了？", "pause nightly-report", "暂停 nightly-report", "help", "帮助",
-     "can you look into it?", "看一下", "nightly-report", "don't pause nightly-report"],
+     "can you look into it?", "看一下", "nightly-report", "don't pause nightly-report", "I want to pause nightly-report", "I'd like to pause nightly-report", "我想暂停 nightly-report", "我们想暂停 nightly-report", "I see that nightly-report failed, why?"],
 )  # fmt: skip
 def test_what_the_rules_understand_is_theirs(text: str):
     assert is_for_the_rules(text, [])
@@ -17,7 +17,7 @@ def test_what_the_rules_understand_is_theirs(text: str):
 @pytest.mark.parametrize(
     "text",
     ["ok, will do", "好的，马上处理", "thanks!", "谢谢", "", "I'll look into it", "ok, I'll check it", "我来看看", "我看一下", "db-9 is full",
-     "don't worry", "hello", "你好", "on it"],
+     "don't worry", "hello", "你好", "on it", "I moved the task to worker-2", "我已经暂停了 nightly-report", "switch over to db-2"],
 )  # fmt: skip
 def test_what_people_say_to_each_other_is_not(text: str):
     assert not is_for_the_rules(text, [])

@@ -694,3 +694,27 @@ async def test_any_text_is_answered_and_without_a_verb_changes_nothing(text: str
     has_verb = ENGLISH_ANY_VERB.search(masked) or CHINESE_ANY_VERB.search(masked)
     assert has_verb or not played.writes
     assert played.text or played.writes, "a proposal goes without words: its card says what is asked"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"), [("details of nightly-report", "Payload:"), ("nightly-report 的详情", "内容：")]
+)
+async def test_a_script_is_shown_line_by_line(text: str, label: str):
+    script = "#!/bin/sh\nif true; then\n  echo ``` hi\nfi\n"
+    played = await play(text, scheduler=ScriptOf(script))
+    shown = "````\n#!/bin/sh\nif true; then\n  echo ``` hi\nfi\n````"
+    assert f"{label}\n{shown}" in played.text
+    assert "…" in (await play(text, scheduler=ScriptOf("x\n" * 5_000))).text
+    assert "`echo hi`" in (await play(text, scheduler=ScriptOf("echo hi\n"))).text
+
+
+class ScriptOf(Scheduler):
+    """Tasks that run a script."""
+
+    def __init__(self, script: str) -> None:
+        super().__init__()
+        self._script = script
+
+    def answer(self, tool: str, arguments: Content) -> Content:
+        content = super().answer(tool, arguments)
+        return {**content, "payload": self._script} if tool == "get_task_detail" else content

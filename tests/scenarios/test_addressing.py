@@ -1,12 +1,15 @@
 """Whom a message in the bot's thread is for, and in which language it is answered."""
 
+import re
+
 import pytest
 
 from chatops_bot.llm.scripted import ScriptedModel, says
-from tests.scenarios.conftest import World, action_ids, everything, until
+from tests.scenarios.conftest import World, action_ids, everything, labels, until
+from tests.scenarios.test_ask import failed_runs
 from tests.scenarios.test_change import ASKS as CHANGES
 from tests.scenarios.test_change import asked_for as change_asked_for
-from tests.scenarios.test_change import code_of, told
+from tests.scenarios.test_change import told
 from tests.scenarios.test_forms import ASKS as FORMS
 from tests.scenarios.test_forms import asked_for as form_asked_for
 
@@ -67,10 +70,13 @@ async def test_a_verdict_without_a_code_is_told_what_to_type(
 ):
     async with world.bot():
         ts, card = await change_asked_for(world, CHANGES[language])
+        found = re.search(r"(?:approve|批准) ([A-Z0-9]{6})", everything(card))
+        assert found is not None
+        code = found.group(1)
         await world.says("ana", word, ts)
-        assert (await told(world, "ana")).startswith(hint.format(code_of(card)))
+        assert (await told(world, "ana")).startswith(hint.format(code))
         assert len(await world.thread(ts)) == 4
-        await world.says("ana", f"reject {code_of(card)}", ts)
+        await world.says("ana", f"reject {code}", ts)
         await world.becomes(ts, card, "Rejected" if language == "en" else "已拒绝")
         await world.says("ana", word, ts)
         await world.says("ana", f"{world.mention} {'help' if language == 'en' else '帮助'}", ts)
@@ -111,3 +117,19 @@ async def test_a_form_is_answered_in_words(world: World, language: str, chatter:
     assert "approve" in action_ids(card)
     assert "clix" in everything(card)
     assert "echo hi" in everything(card)
+
+
+@pytest.mark.parametrize(
+    ("asked", "offered"),
+    [("why did it fail?", ["Retry run #N", "Show the details of task #N"]),
+     ("分析一下", ["重试运行 #N", "查看任务 #N 的详情"]),
+     ("why did db-backup fail?", ["Retry run #N", "Show the details of task #N"]),
+     ("details of db-backup", ["Why did run #N fail?", "Trigger task #N now"]),
+     ("db-backup 的详情", ["分析运行 #N 为什么失败", "立即触发任务 #N"])],
+)  # fmt: skip
+async def test_nobody_is_offered_what_they_have_just_read(world: World, asked: str, offered: list[str]):
+    await failed_runs(world)
+    async with world.bot():
+        ts = await world.says("oscar", f"{world.mention} {asked}")
+        answer = (await world.settled(ts, 1))[1]
+    assert [re.sub(r"\d+", "N", label) for label in labels(answer)] == offered

@@ -105,6 +105,25 @@ async def test_the_word_stops_the_running_turn_and_keeps_its_text(world: World, 
     assert len(await world.thread(ts)) == 3
 
 
+@pytest.mark.parametrize(
+    ("question", "word", "said"),
+    [
+        ("what failed?", "please stop", f"Stopped by {OSCAR}."),
+        ("最近有哪些失败？", "请停止", f"已由 {OSCAR} 停止。"),
+    ],
+)
+async def test_a_stop_before_anything_was_found_points_at_nothing(
+    world: World, question: str, word: str, said: str
+):
+    held = HeldAt("never")
+    async with world.bot(ScriptedModel([says("never")], before_delta=held)):
+        ts = await world.says("oscar", f"{world.mention} {question}")
+        await asyncio.wait_for(held.reached.wait(), 10)
+        await world.says("oscar", word, ts)
+        answer = (await world.settled(ts, 1))[1]
+    assert everything(answer) == said
+
+
 @pytest.mark.parametrize("text", ["stop nightly-report", "不要停"])
 async def test_more_than_the_word_is_a_question(world: World, text: str):
     async with world.bot(ScriptedModel([says("Answered.")])):

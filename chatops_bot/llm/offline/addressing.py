@@ -16,8 +16,8 @@ from chatops_bot.llm.offline.understanding import Intent
 
 _SPOKEN_OF_ONESELF = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|yes|sure|thanks|thx|right|alright)\b\W*)*"
-    r"(?:i'?ll|i will|i'?m|i am|i'?ve|i have|let me|we'?ll|we will|we'?re|on it)\b"
-    r"|^\W*(?:(?:好的?|行|嗯|收到)\W*)*(?:我(?:来|去|先|看|查|这就|正在|马上|已经)|我们)",
+    r"(?:(?:i|we)(?:'(?:ll|m|ve|re))?(?!'d)(?! (?:want|need|would like)\b)|let me|on it)\b"
+    r"|^\W*(?:(?:好的?|行|嗯|收到)\W*)*(?:我们?+(?!想|要|需要|的))",
     re.IGNORECASE,
 )
 _GREETING = re.compile(
@@ -27,7 +27,8 @@ _GREETING = re.compile(
 
 def is_for_the_rules(text: str, history: Sequence[Message], author: str = "") -> bool:
     """Whether the rules answer `text`, said by `author` (their id) in a thread of the bot to nobody in particular."""
-    if _SPOKEN_OF_ONESELF.search(text) or _GREETING.fullmatch(text):
+    is_told = _SPOKEN_OF_ONESELF.search(text) and not re.search(r"[?？]", text)
+    if is_told or _GREETING.fullmatch(text):
         return False
     if open_form_of(author, history) is not None:
         return True

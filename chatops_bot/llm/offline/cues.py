@@ -29,6 +29,7 @@ class Kind(StrEnum):
     LIST = "list"
     HELP = "help"
     HELD = "held"
+    ALTER = "alter"
 
 
 WRITES = frozenset({Kind.PAUSE, Kind.RESUME, Kind.TRIGGER, Kind.RETRY, Kind.DELETE, Kind.CREATE})

@@ -69,6 +69,10 @@ HOLDS: dict[Hold, Phrase] = {
     ),
 }
 
+CANNOT_ALTER = Phrase(
+    "我不能修改任务的调度或其他设置；能提议的变更有：暂停、恢复、触发、重试、创建、删除。",
+    "I cannot change a task's schedule or other settings; what I can propose is to pause, resume, trigger, retry, create or delete.",
+)
 WHICH = Phrase("哪个任务？", "which task?")
 """How both questions below begin, behind the verb."""
 WHICH_TASK = Phrase(

@@ -113,6 +113,7 @@ _PLANS: dict[Kind, Callable[[Desk, Conversation, Intent], Answer]] = {
     Kind.WORKERS: questions.workers,
     Kind.HELP: questions.help_text,
     Kind.HELD: questions.held,
+    Kind.ALTER: questions.cannot_alter,
     Kind.PAUSE: changes.change("pause_task", action="pause"),
     Kind.RESUME: changes.change("pause_task", action="resume"),
     Kind.TRIGGER: changes.change("trigger_task"),

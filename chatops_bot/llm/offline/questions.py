@@ -242,6 +242,18 @@ def why_changed(desk: Desk, conversation: Conversation, intent: Intent) -> Answe
     return Answer(f"{said}\n\n{now}")
 
 
+def cannot_alter(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
+    """What can be proposed instead, and the task as it is."""
+    said = phrases.CANNOT_ALTER.said_in(desk.language)
+    if intent.target.is_empty:
+        return Answer(said)
+    try:
+        now = detail(desk, conversation, Intent(Kind.DETAIL, intent.target)).text
+    except Told as told:
+        now = told.text
+    return Answer(f"{said}\n\n{now}")
+
+
 def help_text(desk: Desk, *_: object) -> Answer:
     return Answer(report.help_text(desk.language, understood=True))
 

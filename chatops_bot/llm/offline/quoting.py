@@ -45,7 +45,21 @@ def block(text: str, lines: int, limit: int) -> str:
         kept.insert(0, line)
     if not kept:
         return ""
-    inside = "\n".join(kept)
+    return _fenced("\n".join(kept))
+
+
+def script(text: str, limit: int) -> str:
+    """`text` line by line with its indents, cut to `limit` characters, as a code block that nothing inside it can close."""
+    shown = text.strip("\r\n")[:limit].splitlines()
+    cut = ["…"] if len(text.strip("\r\n")) > limit else []
+    return _fenced("\n".join([*map(_visible, shown), *cut]))
+
+
+def _visible(line: str) -> str:
+    return "".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in line).rstrip()
+
+
+def _fenced(inside: str) -> str:
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", inside)), default=0))
     return f"{fence}\n{inside}\n{fence}"
 

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from chatops_bot.llm.offline.content import Content, rows_of
-from chatops_bot.llm.offline.quoting import Reader, code, fact
+from chatops_bot.llm.offline.quoting import Reader, code, fact, script
 from chatops_bot.llm.offline.report import status_word, task_label
 from chatops_bot.llm.offline.run_findings import cut_note, lines, newest_first, own_run_line, total_of
 
 _RUNS_BELOW_A_TASK = 5
 _DEPENDENCIES_SHOWN = 10
+_PAYLOAD_CHARS = 1_500
 
 
 def tasks(content: Content, status: str, reader: Reader) -> str:
@@ -64,7 +65,8 @@ def detail(content: Content, count: int | None, reader: Reader) -> str:
     recent = newest_first(rows_of(content, "recent_instances"))[: count or None]
     times = reader.times(content.get("next_trigger_time"), *(row.get("trigger_time") for row in recent))
     upcoming = "—" if content.get("status") == "disabled" else times.show(content.get("next_trigger_time"))
-    say = reader.say
+    say, payload = reader.say, str(content.get("payload") or "")
+    is_script = "\n" in payload.strip()
     facts = (
         (say("类型", "Type"), fact(content.get("type"))),
         ("Cron", fact(content.get("cron_expr"))),
@@ -76,12 +78,13 @@ def detail(content: Content, count: int | None, reader: Reader) -> str:
         (say("上游依赖", "Depends on"), _dependencies(content.get("upstream_deps"), reader)),
         (say("下游", "Needed by"), _dependencies(content.get("downstream_deps"), reader)),
         (say("成功率", "Success"), success_rate(recent, reader)),
-        (say("内容", "Payload"), code(content.get("payload") or "")),
+        (say("内容", "Payload"), "" if is_script else code(payload)),
     )
     return lines(
         _state(content, reader),
-        *(f"- {label}{reader.say('：', ': ')}{value}" for label, value in facts if value != "—"),
+        *(f"- {label}{reader.say('：', ': ')}{value}" for label, value in facts if value not in ("—", "")),
         *(own_run_line(row, times, reader) for row in recent[:_RUNS_BELOW_A_TASK]),
+        *((say("内容：", "Payload:"), script(payload, _PAYLOAD_CHARS)) if is_script else ()),
         times.note(),
     )
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from chatops_bot.llm.offline import cues
+from chatops_bot.llm.offline.alterations import is_alteration
 from chatops_bot.llm.offline.arguments import (
     NAME_CHARS,
     NOTHING,
@@ -103,6 +104,8 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
             is_reported = is_reported or REPORTING.search(clause) is not None
             if forbids and not _is_question(clause):
                 intents.append(Intent(Kind.HELD, Target(message.names_in(clause)), hold=Hold.NEGATED))
+            elif is_alteration(clause):
+                intents.append(Intent(Kind.ALTER, Target(message.names_in(clause), ids_in(clause).tasks)))
             else:
                 _read_question(message, clause, intents, now)
             continue

@@ -37,7 +37,7 @@ ENGLISH_VERBS: tuple[tuple[Kind, str], ...] = (
     (Kind.DELETE, r"(?:delete|remove|drop|erase|get rid of)\b"),
 )  # fmt: skip
 
-_OPENERS = (
+OPENERS = (
     r"(?:(?:please|pls|plz|kindly|okay|ok|yes|yeah|hey|hi|hello|bot|now|just|then|so|also|and|first|next|quickly|"
     r"immediately|manually|go ahead and|let'?s|let us|help me to|help me|can you|could you|would you|will you|can we|could we|(?:can|could|would) (?:someone|somebody|anyone|anybody)|"
     r"i want you to|i want to|i'?d like you to|i'?d like to|i need you to|(?:i'?m )?going to need you to|i need to|we need to|we have to|you need to|"
@@ -62,11 +62,11 @@ _CLOSERS = r"(?:\s|now|please|for (?:now|me|us|a while|the moment)|thanks?(?: yo
 
 ENGLISH_IMPERATIVES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     *(
-        (kind, re.compile(rf"^\s*{_OPENERS}(?<![a-z])(?P<verb>{verb}){_OBJECT}(?P<tail>{tail}){_CLOSERS}$"))
+        (kind, re.compile(rf"^\s*{OPENERS}(?<![a-z])(?P<verb>{verb}){_OBJECT}(?P<tail>{tail}){_CLOSERS}$"))
         for kind, verb, tail in _ENGLISH_FRAMES
     ),
     *(
-        (kind, re.compile(rf"^\s*{_OPENERS}(?<![a-z])(?P<verb>{verb}{_NOT_A_VERB})(?P<tail>)"))
+        (kind, re.compile(rf"^\s*{OPENERS}(?<![a-z])(?P<verb>{verb}{_NOT_A_VERB})(?P<tail>)"))
         for kind, verb in ENGLISH_VERBS
     ),
     # Telegram style: the name, then the bare verb and nothing more.

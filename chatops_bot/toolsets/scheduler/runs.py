@@ -109,7 +109,11 @@ class AnalyzeFailure:
         if LOGS in (await api.capabilities()).extensions:
             content["log_tail"] = await api.log_tail(run.id, _LOG_CHARACTERS)
         return ToolResult(
-            status="ok", content=content, summary=_verdict(run), suggestions=_next_after_failure(run, task)
+            status="ok",
+            content=content,
+            summary=_verdict(run),
+            suggestions=_next_after_failure(run, task),
+            answers=(ask_why_failed(run.id),),
         )
 
 

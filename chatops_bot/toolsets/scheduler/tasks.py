@@ -105,6 +105,7 @@ class GetTaskDetail:
             },
             summary=_detail_summary(task, recent),
             suggestions=_next_after_detail(task, runs),
+            answers=(ask_for_details(task.id),),
         )
 
 
