@@ -71,12 +71,18 @@ CandidateProvider = Callable[[Any, ToolContext], Awaitable[Candidates]]
 """Takes the tool that asks and the context of the call; returns what an argument can be. Raises only `ToolError`s."""
 
 
+ArgumentCheck = Callable[[Any, Mapping[str, Any], ToolContext], Awaitable[Mapping[str, Phrase]]]
+"""Takes the tool, values that fit its schema one by one (some may be missing) and the context of the call; returns all that
+is wrong with them beyond the schema, by argument. Only reads; raises only `ToolError`s."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
     """A tool's contract: the model sees name, description and the arguments' schema; people see `label` while it runs.
 
     A call that lacks facts is asked for in a form: of a tool that changes something always, of one that looks when `asks`
-    is set. `title` heads the form; `candidates` says, by argument, where the values to choose from are found.
+    is set. `title` heads the form; `candidates` says, by argument, where the values to choose from are found; `check` looks
+    at values before the call is complete, so that whoever fills in a form hears of all that is wrong at once.
     """
 
     name: str
@@ -87,6 +93,7 @@ class ToolSpec:
     timeout: float = 30.0
     title: Phrase | None = None
     candidates: Mapping[str, CandidateProvider] = field(default_factory=dict)
+    check: ArgumentCheck | None = None
     asks: bool = False
 
 

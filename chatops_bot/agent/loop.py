@@ -181,7 +181,9 @@ class Loop:
         """One model call, streamed. If it ends early, for whatever reason, its text so far is remembered."""
         step = Step(frozenset(tool.name for tool in tools))
         try:
-            async with aclosing(self._model.stream(ModelRequest(tuple(turn.messages), tools))) as deltas:
+            async with aclosing(
+                self._model.stream(ModelRequest(tuple(turn.messages), tools, turn.language))
+            ) as deltas:
                 async for delta in deltas:
                     visible = step.fold(delta)
                     if visible:

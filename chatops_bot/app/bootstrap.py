@@ -26,7 +26,7 @@ from chatops_bot.app.metering import (
     slack_meter,
 )
 from chatops_bot.app.metrics import Metrics
-from chatops_bot.app.model_choice import configured_model
+from chatops_bot.app.model_choice import configured_model, configured_overhearing
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.process import unless
 from chatops_bot.app.sweeping import sweep
@@ -41,7 +41,7 @@ from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.recovery import recover_turns
-from chatops_bot.sessions.router import Router
+from chatops_bot.sessions.router import Router, every_message
 
 _log = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(sqlite), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            on_rest=rests.tell,
+            on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, sqlite.check)
         identity = await slack.identity()

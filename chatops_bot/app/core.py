@@ -24,7 +24,7 @@ from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
-from chatops_bot.sessions.router import Router
+from chatops_bot.sessions.router import Overhears, Router, every_message
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.asking import Asker
@@ -81,6 +81,7 @@ def build_core(
     platform: Platform,
     directory: Directory,
     on_rest: Callable[[str, TurnOutcome], None],
+    overhears: Overhears = every_message,
 ) -> Core:
     """Everything between a platform and the tools.
 
@@ -122,6 +123,7 @@ def build_core(
         forms=forms,
         followups=followups,
         conductor=conductor,
+        overhears=overhears,
     )
     card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
     return Core(store, router, approvals, forms, followups, redactor, model.name, approvals_on, card)

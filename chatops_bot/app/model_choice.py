@@ -1,14 +1,17 @@
 """Which model answers: the configured one, and the offline rules where there is none or none answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import aiohttp
 
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.context.history import project
+from chatops_bot.domain.transcript import Entry
 from chatops_bot.llm.failover import FailoverModel
-from chatops_bot.llm.offline import OfflineModel
+from chatops_bot.llm.offline import OfflineModel, is_for_the_rules
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
-from chatops_bot.ports import LLM
+from chatops_bot.ports import LLM, Ids
+from chatops_bot.sessions.router import Overhears, every_message
 
 OFFLINE_PACE = 0.03
 """Seconds between two pieces of an offline report, so that it grows before the reader's eyes as a model's answer does."""
@@ -37,3 +40,14 @@ def configured_model(
         timeouts=timeouts,
     )
     return FailoverModel(metered(client), offline)
+
+
+def configured_overhearing(secrets: Secrets, ids: Ids) -> Overhears:
+    """Where the rules are all that answers, what no rule understands is for somebody else; a model gets every message."""
+    if secrets.model is not None:
+        return every_message
+
+    def by_rules(text: str, author_id: str, entries: Sequence[Entry]) -> bool:
+        return is_for_the_rules(text, project(entries, nonce=ids.nonce), author_id)
+
+    return by_rules

@@ -24,6 +24,8 @@
 Each carries what its reader needs, and `str(error)` is one sentence for a tired person.
 """
 
+from collections.abc import Mapping
+
 from chatops_bot.domain.language import Phrase
 
 
@@ -94,16 +96,15 @@ class ToolTimedOut(ToolError):
 class ToolFailed(ToolError):
     """The back end refused or could not be reached. `outcome_unknown`: a write may or may not have happened.
 
-    Where one argument's value is what cannot be, `field` names it and `problem` says why, for whoever filled it in.
+    Where values of arguments are what cannot be, `problems` says why by argument, for whoever filled them in.
     """
 
     def __init__(
-        self, phrase: Phrase, *, outcome_unknown: bool = False, field: str = "", problem: Phrase | None = None
+        self, phrase: Phrase, *, outcome_unknown: bool = False, problems: Mapping[str, Phrase] | None = None
     ) -> None:
         super().__init__(phrase)
         self.outcome_unknown = outcome_unknown
-        self.field = field
-        self.problem = problem or phrase
+        self.problems = problems or {}
 
 
 class ToolImpossible(ToolFailed):

@@ -12,7 +12,8 @@ class MessageReceived:
     """A person wrote something. `text` has the bot's own mention removed and the platform's escapes undone.
 
     `dedupe_key` is the same for every delivery of one message, whatever event carried it. `has_attachments` is set when
-    there are files or attachments beside the text.
+    there are files or attachments beside the text. `mentions_others`: it calls somebody who is not the bot, by name or by
+    group. `names`: the names of people, groups and channels as they stand in the text, which are nobody's choice of words.
     """
 
     dedupe_key: str
@@ -23,6 +24,8 @@ class MessageReceived:
     mentions_bot: bool
     is_direct: bool
     has_attachments: bool = False
+    mentions_others: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ A reply follows the language of the person who asked, so every fixed text is a `
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 Language = Literal["zh", "en"]
 
+_LOOKS_NAMED = re.compile(r"\w[._\d-]+\w|\d")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 
@@ -25,6 +27,21 @@ class Phrase:
     def filled(self, **values: object) -> "Phrase":
         """The phrase with its `{placeholders}` replaced in both languages."""
         return Phrase(self.zh.format(**values), self.en.format(**values))
+
+
+def language_of_words(text: str, names: Iterable[str] = ()) -> Language | None:
+    """The language of a message's own words, without the `names` of others that stand in it.
+
+    None for a message of one Latin word, or of task names alone (`log-archive`): it reads alike in every language, so the
+    conversation's own goes on.
+    """
+    for name in names:
+        text = text.replace(name, " ")
+    if _HAN.search(text):
+        return "zh"
+    words = [word for word in text.split() if any(character.isalpha() for character in word)]
+    says_words = len(words) > 1 and not all(map(_LOOKS_NAMED.search, words))
+    return "en" if says_words else None
 
 
 def language_of(text: str, default: Language = "en") -> Language:

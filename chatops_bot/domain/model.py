@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.tool import ToolCall
 
 
@@ -88,10 +88,14 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """One model call. `tools` keeps its order between calls, so that providers can cache the prefix."""
+    """One model call. `tools` keeps its order between calls, so that providers can cache the prefix.
+
+    `language` is that of the turn, for whoever writes fixed texts; None outside a turn.
+    """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...]
+    language: Language | None = None
 
 
 class FinishReason(StrEnum):

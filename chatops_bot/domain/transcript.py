@@ -4,11 +4,12 @@ Entries are appended as they happen, so a turn that fails, is stopped or dies ke
 message may therefore stand without the results of its calls; the projection in `context.history` answers those itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+from chatops_bot.domain.language import Language, language_of
 from chatops_bot.domain.model import Reasoning, Usage
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.thread import EarlierMessage
@@ -17,7 +18,7 @@ from chatops_bot.domain.tool import ToolCall, ToolStatus
 
 @dataclass(frozen=True, slots=True)
 class UserSaid:
-    """A person's message that started a turn. `text` is what they wrote, mention removed."""
+    """A person's message that started a turn. `text` is what they wrote, mention removed; `language` is what it was answered in."""
 
     turn_id: str
     at: datetime
@@ -25,6 +26,7 @@ class UserSaid:
     author_name: str
     author_role: str
     text: str
+    language: str = ""
     kind: Literal["user"] = "user"
 
 
@@ -129,3 +131,13 @@ class TurnRested:
 Entry = (
     EarlierRead | UserSaid | ModelSaid | ToolReturned | ProposalDecided | FormFilled | FormClosed | TurnRested
 )
+
+
+def spoken_in(entries: Sequence[Entry]) -> Language:
+    """The language of a conversation: that of its newest message; English where nobody has said anything."""
+    for entry in reversed(entries):
+        if isinstance(entry, FormFilled):
+            return "zh" if entry.language == "zh" else "en"
+        if isinstance(entry, UserSaid):
+            return "zh" if (entry.language or language_of(entry.text)) == "zh" else "en"
+    return "en"

@@ -37,6 +37,7 @@ from chatops_bot.rendering import notices
 from chatops_bot.rendering.escapes import exact, exact_block, inert
 from chatops_bot.rendering.followup_buttons import followup_buttons
 from chatops_bot.rendering.graphemes import clip
+from chatops_bot.rendering.plan_words import field_words, target_words, value_words
 
 HEADING_CHARS = 150
 CONFIRM_CHARS = 300
@@ -56,7 +57,9 @@ _SENTENCES: dict[ProposalState, tuple[Phrase, Tone]] = {
     ProposalState.EXPIRED: (notices.EXPIRED, "info"),
 }
 
-_TOLD_BY_SENTENCE = frozenset({ProposalState.APPLIED, ProposalState.REJECTED})
+_SAID_BY_RESULT = frozenset({ProposalState.APPLIED, ProposalState.EXPIRED})
+"""States whose result of one line says all that the sentence would, and more."""
+_TOLD_BY_SENTENCE = _SAID_BY_RESULT | {ProposalState.REJECTED}
 """States whose sentence says all that a result of one line would: what was done, or that nothing was."""
 
 
@@ -178,13 +181,13 @@ def _glance(proposal: Proposal, language: Language) -> Iterator[Fact]:
         yield Fact(notices.WHAT.said_in(language), summary)
     details = _short_details(plan, language) if is_pending else ()
     changes = [
-        Fact(_field(change, language), _before_after(change, language, is_new=is_new))
+        Fact(field_words(change, language), _before_after(change, language, is_new=is_new))
         for change in plan.changes
         if not _is_long(change.before, change.after)
     ]
     # Of a new thing, what it executes matters more than its settings.
     yield from (*details, *changes) if is_new else (*changes, *details)
-    yield Fact(notices.TARGET.said_in(language), exact(plan.target))
+    yield Fact(notices.TARGET.said_in(language), target_words(plan.target, language))
     yield Fact(notices.ASKED_BY.said_in(language), exact(proposal.requester_name))
     if is_pending:
         yield Fact(notices.RISK.said_in(language), notices.RISKS[proposal.risk].said_in(language))
@@ -194,7 +197,9 @@ def _glance(proposal: Proposal, language: Language) -> Iterator[Fact]:
 def _short_details(plan: Plan, language: Language) -> Iterator[Fact]:
     for label, text in plan.details:
         if not _is_long(text):
-            yield Fact(exact(label.said_in(language)), exact(text), is_code=True)
+            said = label.said_in(language)
+            value = value_words(said, text, language)
+            yield Fact(exact(said), value, is_code=value == exact(text))
 
 
 def _expiry(proposal: Proposal, language: Language) -> str:
@@ -208,7 +213,7 @@ def _long_parts(plan: Plan, language: Language) -> Iterator[Block]:
     """Changes and details that are easier to read as blocks: a diff each, a text each."""
     for change in plan.changes:
         if _is_long(change.before, change.after):
-            yield Code(_diff(change.before, change.after), _field(change, language))
+            yield Code(_diff(change.before, change.after), field_words(change, language))
     for label, text in plan.details:
         if _is_long(text):
             yield Code(exact_block(text), exact(label.said_in(language)))
@@ -218,15 +223,11 @@ def _is_long(*texts: str | None) -> bool:
     return any(text is not None and ("\n" in text or len(text) > FACT_CHARS) for text in texts)
 
 
-def _field(change: Change, language: Language) -> str:
-    known = notices.FIELDS.get(change.field)
-    return known.said_in(language) if known else exact(change.field.replace("_", " "))
-
-
 def _before_after(change: Change, language: Language, *, is_new: bool) -> str:
     """Of a new thing there is no before to show."""
+    label = field_words(change, language)
     before, after = (
-        notices.NOTHING.said_in(language) if side is None else exact(side)
+        notices.NOTHING.said_in(language) if side is None else value_words(label, side, language)
         for side in (change.before, change.after)
     )
     return after if is_new else f"{before} → {after}"
@@ -322,9 +323,9 @@ def _outcome(proposal: Proposal, language: Language) -> Iterator[Block]:
     state, result = proposal.state, proposal.outcome_text
     phrase, tone = _SENTENCES[state]
     time = _clock(proposal.expires_at, proposal.created_at)
-    sentence = phrase.filled(target=exact(proposal.plan.target), time=time).said_in(language)
+    sentence = phrase.filled(target=target_words(proposal.plan.target, language), time=time).said_in(language)
     is_told = bool(result) and not _is_long(result)
-    yield Notice(exact(result) if is_told and state is ProposalState.APPLIED else sentence, tone)
+    yield Notice(exact(result) if is_told and state in _SAID_BY_RESULT else sentence, tone)
     if _is_long(result):
         yield Code(exact_block(result), notices.RESULT.said_in(language))
     elif is_told and state not in _TOLD_BY_SENTENCE:

@@ -112,6 +112,11 @@ def _open(form: Form, language: Language) -> Iterator[Block]:
         known = [field for field in form.fields if field.name in form.known and field.is_filled]
         if known:
             yield Facts(tuple(_fact(field, language) for field in known))
+        for field in form.fields:
+            if field.problem is not None:
+                label, why = (exact(said.said_in(language)) for said in (field.label, field.problem))
+                problem = notices.PROBLEM_WITH.filled(label=label, problem=why)
+                yield Notice(problem.said_in(language), "danger")
         fill = Button("form_open", notices.FILL_IN.said_in(language), form.id, "primary")
         yield Buttons((fill, cancel))
         return
@@ -133,21 +138,27 @@ def _input(form: Form, field: FormField, language: Language) -> Iterator[Block]:
     hint = exact(field.hint.said_in(language)) if field.hint else ""
     key = f"{form.id}.{form.revision}.{field.name}"
     if field.choices:
+        options = [
+            Option(
+                str(place),
+                exact(choice.label.said_in(language)),
+                exact(choice.detail.said_in(language)) if choice.detail else "",
+            )
+            for place, choice in enumerate(field.choices)
+        ]
+        chosen = tuple(map(str, field.chosen))
+        if field.is_required and field.takes_text:
+            # Of a list and a text, one is needed: that makes the list a thing to choose from in any case.
+            options.append(Option(OWN, notices.ANOTHER.said_in(language)))
+            chosen = chosen or ((OWN,) if field.text.strip() else ())
         yield Select(
             name=field.name,
             key=key,
             label=label,
-            options=tuple(
-                Option(
-                    str(place),
-                    exact(choice.label.said_in(language)),
-                    exact(choice.detail.said_in(language)) if choice.detail else "",
-                )
-                for place, choice in enumerate(field.choices)
-            ),
-            chosen=tuple(map(str, field.chosen)),
+            options=tuple(options),
+            chosen=chosen,
             is_multi=field.kind == "multi",
-            is_optional=not field.is_required or field.takes_text,
+            is_optional=not field.is_required,
             hint=notices.OR_BELOW.said_in(language) if field.takes_text else hint,
             placeholder=notices.CHOOSE.said_in(language),
         )

@@ -18,6 +18,8 @@ CLOSE = Phrase("关闭", "Close")
 CHOOSE = Phrase("请选择", "Choose")
 OWN = Phrase("{label}（列表里没有时填写）", "{label}, if not in the list")
 OR_BELOW = Phrase("从列表中选择，或在下面填写。", "Choose one here, or write one below.")
+ANOTHER = Phrase("其他（在下面填写）", "Another, written below")
+PROBLEM_WITH = Phrase("{label}：{problem}", "{label}: {problem}")
 ONLY = Phrase(
     "只有 {name} 可以填写，有效期至 {time}。填写后不会立即执行。",
     "Only {name} can fill this in, until {time}. Filling it in runs nothing yet.",

@@ -99,8 +99,29 @@ FIELDS = {
     "timeout_seconds": Phrase("超时（秒）", "Timeout (s)"),
     "max_retry": Phrase("最多重试", "Retries at most"),
     "retry_policy": Phrase("重试方式", "Retry policy"),
+    "dependency": Phrase("依赖", "Dependency"),
 }
 """Fields of tasks as people call them; any other field shows its own name."""
+FIELD_OF = Phrase("{owner} 的{field}", "{field} of {owner}")
+STATUS_VALUES = {
+    "enabled": Phrase("启用", "enabled"),
+    "disabled": Phrase("停用", "disabled"),
+}
+RUN_VALUES = {
+    "failed": Phrase("失败", "failed"),
+    "timeout": Phrase("超时", "timed out"),
+    "linked retry": Phrase("关联的重试", "linked retry"),
+    "fresh run": Phrase("全新的运行", "fresh run"),
+}
+RETRY_VALUES = {
+    "fixed_interval": Phrase("固定间隔", "fixed interval"),
+    "exponential_backoff": Phrase("间隔逐次加倍", "interval doubles each time"),
+}
+VALUES = {"status": STATUS_VALUES, "run": RUN_VALUES, "retry_policy": RETRY_VALUES}
+"""Values of fields in the words that forms have for them; any other value is shown to the letter."""
+TARGET_TASK = Phrase("任务 {task}", "task {task}")
+TARGET_NEW_TASK = Phrase("任务 {task}（新建）", "task {task} (new)")
+TARGET_RUN = Phrase("任务 {task} 的运行 {run}", "run {run} of task {task}")
 
 # The quiet end of a card
 RECORD = Phrase("确切的操作", "The exact action")
@@ -131,7 +152,7 @@ NO_APPROVER = Phrase(
     "configuration.",
 )
 TYPE_TO_DECIDE = Phrase(
-    "也可以输入：approve {code}　或　reject {code}", "Or type: approve {code}  or  reject {code}"
+    "也可以输入：批准 {code}　或　拒绝 {code}", "Or type: approve {code}  or  reject {code}"
 )
 CONFIRM_TITLE = Phrase("确认高风险变更", "Confirm a high-risk change")
 CONFIRM_TEXT = Phrase(

@@ -5,7 +5,7 @@ make one decision; the other is told who won. No model is in reach of anything h
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -49,6 +49,12 @@ _NOT_CONFIRMED = Phrase(
     "执行前无法确认批准人的身份，未执行任何操作；请重新发起请求。",
     "The approver's identity could not be confirmed before running, so nothing was run; ask for the change again.",
 )
+_WHICH = Phrase("请输入 {typed}，或按卡片上的按钮。", "Type {typed}, or press the button on the card.")
+_OR = Phrase(" 或 ", " or ")
+_COMMANDS: dict[Verdict, Phrase] = {
+    "approve": Phrase("批准", "approve"),
+    "reject": Phrase("拒绝", "reject"),
+}
 _REJECTED = Phrase("已拒绝，未执行任何操作。", "Rejected; nothing was run.")
 _NOBODY = Person("", "", Role.GUEST)
 
@@ -81,6 +87,21 @@ class Approvals:
         else:
             card = await self._platform.post(place, view, key=proposal.id)
         await self._store.proposals.shown(proposal.id, card, proposal.revision)
+
+    async def waiting(self, session: SessionKey) -> list[Proposal]:
+        """The session's proposals that may be decided on now, oldest first."""
+        pending = await self._store.proposals.in_states(frozenset({ProposalState.PENDING}))
+        return [one for one in pending if one.session == session and one.expires_at > self._clock.now()]
+
+    async def ask_which(
+        self, waiting: Sequence[Proposal], person: Person, verdict: Verdict, language: Language
+    ) -> None:
+        """Tell somebody who gave a verdict without a code what to type: a word alone decides nothing."""
+        command = _COMMANDS[verdict].said_in(language)
+        typed = _OR.said_in(language).join(f"`{command} {one.code}`" for one in waiting)
+        session = waiting[0].session
+        place = Place(session.channel, session.thread)
+        await self._tell(place, person, _WHICH.filled(typed=typed), language)
 
     async def decide_by_code(
         self, session: SessionKey, code: str, person: Person, verdict: Verdict, language: Language

@@ -15,11 +15,27 @@ class DecideByCode:
     code: str
 
 
+@dataclass(frozen=True, slots=True)
+class DecideSomething:
+    """A verdict without a code: a command only where a proposal waits, and then one that is asked to say which."""
+
+    verdict: Verdict
+
+
 _DECIDE = re.compile(
     rf"\A\W*(approve|reject|批准|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})\W*\Z", re.IGNORECASE
 )
-_STOP = re.compile(r"\A\W*(stop|停|停止|停下|停一下)\W*\Z", re.IGNORECASE)
-_APPROVALS = {"approve", "批准"}
+_DECIDE_SOMETHING = re.compile(
+    r"\A\W*(approved?|yes|lgtm|批准|同意|可以|reject(?:ed)?|拒绝)\W*\Z", re.IGNORECASE
+)
+_STOP = re.compile(
+    r"\A\W*(?:(?:please|pls) |请)?(?:stop|停|停止|停下|停一下)(?:,? (?:please|now)|吧)?\W*\Z", re.IGNORECASE
+)
+_CANCEL = re.compile(
+    r"\A\W*(?:(?:please|pls)\s+|请)?(?:cancel(?:\s+(?:it|the form))?|取消(?:表单)?)(?:吧)?\W*\Z",
+    re.IGNORECASE,
+)
+_REJECTIONS = ("reject", "拒绝")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +43,26 @@ class StopWord:
     """The one word that ends the running turn."""
 
 
-def parse_command(text: str) -> DecideByCode | StopWord | None:
+@dataclass(frozen=True, slots=True)
+class CancelWord:
+    """Takes back a form: a command only where one of the author's is open."""
+
+
+Command = DecideByCode | DecideSomething | StopWord | CancelWord
+
+
+def parse_command(text: str) -> Command | None:
     """The command that `text` is, as a whole; None for an ordinary message."""
     if _STOP.match(text):
         return StopWord()
-    match = _DECIDE.match(text)
-    if match is None:
-        return None
-    verdict: Verdict = "approve" if match.group(1).lower() in _APPROVALS else "reject"
-    return DecideByCode(verdict, match.group(2))
+    if _CANCEL.match(text):
+        return CancelWord()
+    if match := _DECIDE_SOMETHING.match(text):
+        return DecideSomething(_verdict(match.group(1)))
+    if match := _DECIDE.match(text):
+        return DecideByCode(_verdict(match.group(1)), match.group(2))
+    return None
+
+
+def _verdict(word: str) -> Verdict:
+    return "reject" if word.lower().startswith(_REJECTIONS) else "approve"

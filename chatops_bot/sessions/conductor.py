@@ -91,14 +91,21 @@ class Conductor:
         self._stopped: dict[str, Person] = {}
 
     async def accept(
-        self, session: SessionKey, author: Person, text: str, *, message_id: str = "", claim: str = ""
+        self,
+        session: SessionKey,
+        author: Person,
+        text: str,
+        *,
+        language: Language,
+        message_id: str = "",
+        claim: str = "",
     ) -> TurnInput | None:
         """Record a turn that is to run, so that the next process starts it if this one never does.
 
         None when the inbox key `claim` was claimed before: the turn is there already.
         """
         safe, now = self._redactor.text(text), self._clock.now()
-        turn = TurnInput(self._ids.new("turn"), session, author, safe, message_id, now)
+        turn = TurnInput(self._ids.new("turn"), session, author, safe, message_id, now, language=language)
         return turn if await self._accepted(turn, claim) else None
 
     async def accept_filled(self, turn: TurnInput, filled: FormFilled) -> bool:
@@ -259,7 +266,7 @@ class Conductor:
             answer.show(Noted(notice))
         now = self._clock.now()
         said: Entry = turn_input.filled or UserSaid(
-            turn_id, now, author.id, author.name, author.role.value, turn_input.text
+            turn_id, now, author.id, author.name, author.role.value, turn_input.text, language
         )
         progress.started = True
         await self._store.transcripts.append(session, [said] if earlier is None else [earlier, said])

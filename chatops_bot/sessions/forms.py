@@ -30,15 +30,13 @@ from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.recovery import RESUMED_WITHIN
 from chatops_bot.tools.audited import decision_record
 from chatops_bot.tools.border import guarded
+from chatops_bot.tools.checking import CHECK_SECONDS, problems_found
 from chatops_bot.tools.form_answers import SECRET, answers, judged, with_values
 from chatops_bot.tools.proposing import refuse_what_no_card_can_show
 from chatops_bot.tools.registry import Registry
 
 _log = logging.getLogger(__name__)
 
-CHECK_SECONDS = 1.5
-"""How long a plan may take to find fault with an answer: a dialog must be answered within three seconds. What it does not
-find in time, the turn's own plan says."""
 STALE_AFTER = timedelta(seconds=60)
 """As for proposals: a card that is behind for longer was missed."""
 
@@ -110,6 +108,17 @@ class Forms:
         """A click on Cancel."""
         form = await self._admitted(event.value, event.person, event.session)
         if form is not None:
+            await self._close(form, FormState.CANCELLED)
+
+    async def open_for(self, person: Person, session: SessionKey) -> list[Form]:
+        """The forms in the session that ask this person, oldest first."""
+        mine = (form for form in await self._store.forms.open() if form.requester_id == person.id)
+        return [form for form in mine if form.session == session]
+
+    async def cancel_by_word(self, person: Person, session: SessionKey) -> None:
+        """As a click on Cancel of the newest form that asks this person."""
+        newest = (await self.open_for(person, session))[-1:]
+        for form in newest:
             await self._close(form, FormState.CANCELLED)
 
     async def filled(self, event: ControlUsed) -> Taken:
@@ -205,23 +214,23 @@ class Forms:
         """The form with what was filled in: with its complete `arguments`, or with problems. Stores nothing."""
         form = replace(form, fields=with_values(form.fields, values), problem=None)
         given = answers(form)
-        problems: dict[str, Phrase] = {
-            name: SECRET for name, value in given.items() if self._redactor.value(value) != value
-        }
+        secrets = {name: SECRET for name, value in given.items() if self._redactor.value(value) != value}
+        problems: dict[str, Phrase] = {}
         arguments: dict[str, Any] = {}
-        if not problems:
-            try:
-                tool = self._registry.find(form.tool)
-                judgement = judged(tool.spec.arguments, given)
-                if isinstance(judgement, dict):
-                    problems = judgement
-                else:
-                    arguments = judgement.model_dump(mode="json")
-                    if form.effect is not Effect.READ:
-                        context = ToolContext(person, form.session, form.turn_id)
-                        problems = await _planned(cast("WriteTool", tool), judgement, context)
-            except ToolError as error:  # a tool that there no longer is
-                problems = {"": error.phrase}
+        context = ToolContext(person, form.session, form.turn_id)
+        try:
+            tool = self._registry.find(form.tool)
+            judgement = judged(tool.spec.arguments, given)
+            if secrets or isinstance(judgement, dict):
+                unfit = {**(judgement if isinstance(judgement, dict) else {}), **secrets}
+                rest = {name: value for name, value in given.items() if name not in unfit}
+                problems = {**await problems_found(tool, rest, context), **unfit}
+            else:
+                arguments = judgement.model_dump(mode="json")
+                if form.effect is not Effect.READ:
+                    problems = await _planned(cast("WriteTool", tool), judgement, context)
+        except ToolError as error:  # a tool that there no longer is
+            problems = {"": error.phrase}
         if not problems:
             return replace(form, arguments=arguments)
         problems = {name: self._redactor.phrase(problem) for name, problem in problems.items()}
@@ -285,7 +294,7 @@ async def _planned(tool: WriteTool, arguments: Any, context: ToolContext) -> dic
     except TimeoutError:
         return {}
     except ToolFailed as error:
-        return {error.field: error.problem}
+        return dict(error.problems) or {"": error.phrase}
     except ToolError as error:
         return {"": error.phrase}
     return {}
@@ -303,7 +312,15 @@ def _turn(form: Form, person: Person) -> TurnInput:
         author_name=person.name,
         author_role=person.role.value,
     )
-    return TurnInput(form.answer_turn_id, form.session, person, filled_text(entry), at=entry.at, filled=entry)
+    return TurnInput(
+        form.answer_turn_id,
+        form.session,
+        person,
+        filled_text(entry),
+        at=entry.at,
+        filled=entry,
+        language=_language(form),
+    )
 
 
 def _problems(form: Form) -> dict[str, str]:

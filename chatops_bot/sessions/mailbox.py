@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pydantic import TypeAdapter
 
-from chatops_bot.domain.language import Language, language_of
+from chatops_bot.domain.language import Language
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import FormFilled
@@ -23,7 +23,7 @@ class TurnInput:
     """What starts a turn: who asked what, in which session. The store knows `turn_id` as running from the moment it waits.
 
     `message_id` is the platform's id of the message that asks, empty where a button asked; `filled` is the form that was
-    filled in, where that asks. `resumed`: the turn was accepted by a process that ended before it started.
+    filled in, where that asks. `language` is the one to answer in. `resumed`: the turn was accepted by a process that ended before it started.
     """
 
     turn_id: str
@@ -34,13 +34,7 @@ class TurnInput:
     at: datetime | None = None
     resumed: bool = False
     filled: FormFilled | None = None
-
-    @property
-    def language(self) -> Language:
-        """The language to answer in: a form's values may be in any."""
-        if self.filled is not None:
-            return "zh" if self.filled.language == "zh" else "en"
-        return language_of(self.text)
+    language: Language = "en"
 
 
 _STORED: TypeAdapter[TurnInput] = TypeAdapter(TurnInput)

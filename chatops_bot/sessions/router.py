@@ -2,18 +2,26 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived, ModalSubmitted
-from chatops_bot.domain.language import Language, Phrase, language_of
+from chatops_bot.domain.language import Language, Phrase, language_of, language_of_words
 from chatops_bot.domain.people import Effect, Person, may_ask
 from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.transcript import Entry, spoken_in
 from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.approvals import Approvals
-from chatops_bot.sessions.commands import DecideByCode, StopWord, parse_command
+from chatops_bot.sessions.commands import (
+    CancelWord,
+    Command,
+    DecideByCode,
+    DecideSomething,
+    StopWord,
+    parse_command,
+)
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.followups import Followups, claim_of
@@ -46,6 +54,15 @@ _FULL = Phrase(
 )
 
 
+Overhears = Callable[[str, str, Sequence[Entry]], bool]
+"""Whether a message (its text, its author's id, the thread's transcript) that calls nobody, in a thread of the bot, is one for the bot."""
+
+
+def every_message(text: str, author_id: str, entries: Sequence[Entry]) -> bool:
+    """A language model can tell from the conversation what is meant for it."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Received:
     """What came of a message: the turn that it began, or what its author is still being told instead; neither when it was
@@ -65,6 +82,7 @@ class Router:
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
+        overhears: Overhears = every_message,
     ) -> None:
         self._store = store
         self._platform = platform
@@ -72,6 +90,7 @@ class Router:
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
+        self._overhears = overhears
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
         self._stopping = Stopping(self._mailboxes, conductor, platform)
         self._under_way: set[asyncio.Task[None]] = set()
@@ -146,17 +165,17 @@ class Router:
             _log.error("what an event asked for was not carried out to its end", exc_info=failure)
 
     async def _message(self, event: MessageReceived) -> Received:
-        ours = event.mentions_bot or event.is_direct or await self._store.transcripts.known(event.session)
-        if not ours:
+        command = await self._command(event)
+        if not await self._is_for_us(event, command):
             return Received()
-        text = event.text.strip()
-        command, problem = parse_command(text), _problem(text, event)
+        text, language = event.text.strip(), await self._language(event)
+        problem = _problem(text, event)
         is_question = command is None and problem is None and may_ask(event.author, Effect.READ) is None
         if is_question and not self._mailboxes.is_full(event.session):
             # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
             turn = await self._conductor.accept(
-                event.session, event.author, text, message_id=event.message_id, claim=event.dedupe_key
-            )
+                event.session, event.author, text, language=language, message_id=event.message_id, claim=event.dedupe_key
+            )  # fmt: skip
             if turn is None:
                 return Received()
             self._mailboxes.put(turn)
@@ -164,18 +183,55 @@ class Router:
         if not await self._store.inbox.claim(event.dedupe_key):
             return Received()
         # A stop takes effect in the first step of its task, which comes before the session's next message.
-        return Received(telling=self._beside(self._answer_at_once(event, command, problem)))
+        return Received(telling=self._beside(self._answer_at_once(event, language, command, problem)))
+
+    async def _command(self, event: MessageReceived) -> Command | None:
+        """The command that the message is here: some are one only where something waits for them."""
+        command = parse_command(event.text.strip())
+        match command:
+            case DecideSomething() if not await self._approvals.waiting(event.session):
+                return None
+            case CancelWord() if not await self._forms.open_for(event.author, event.session):
+                return None
+        return command
+
+    async def _is_for_us(self, event: MessageReceived, command: Command | None) -> bool:
+        """Whether the bot is spoken to: called by its name, in private, or in a thread of its own where nobody else is called."""
+        if event.mentions_bot or event.is_direct:
+            return True
+        if event.mentions_others or not await self._store.transcripts.known(event.session):
+            return False
+        if command is not None:
+            return True
+        entries = await self._store.transcripts.load(event.session)
+        return self._overhears(event.text, event.author.id, entries)
+
+    async def _language(self, event: MessageReceived) -> Language:
+        """The language of the message, of the thread where the message does not tell."""
+        said = language_of_words(event.text, event.names)
+        if said is None and await self._store.transcripts.known(event.session):
+            said = spoken_in(await self._store.transcripts.load(event.session))
+        return said or "en"
 
     async def _answer_at_once(
-        self, event: MessageReceived, command: DecideByCode | StopWord | None, problem: Phrase | None
+        self,
+        event: MessageReceived,
+        language: Language,
+        command: Command | None,
+        problem: Phrase | None,
     ) -> None:
         """What is no question: a command, a message that cannot be one, or one question too many."""
-        session, author, language = event.session, event.author, language_of(event.text)
+        session, author = event.session, event.author
         if await self._refused(author, session, language):
             return
         match command:
             case DecideByCode(verdict, code):
                 await self._approvals.decide_by_code(session, code, author, verdict, language)
+            case DecideSomething(verdict):
+                if waiting := await self._approvals.waiting(session):
+                    await self._approvals.ask_which(waiting, author, verdict, language)
+            case CancelWord():
+                await self._forms.cancel_by_word(author, session)
             case StopWord():
                 await self._stopping.by_word(session, author, language)
             case None if problem is not None:
@@ -231,7 +287,7 @@ class Router:
         if question is None:
             return
         turn = await self._conductor.accept(
-            event.session, event.person, question, claim=claim_of(event.value)
+            event.session, event.person, question, language=language_of(question), claim=claim_of(event.value)
         )
         if turn is None:
             await self._followups.tell_asked(question, event.person, event.session)

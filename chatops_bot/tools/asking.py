@@ -6,7 +6,7 @@ models that must send every required argument send "".
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +20,7 @@ from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.ports import CandidateProvider, Clock, Forms, Ids, ToolSpec
 from chatops_bot.tools.border import guarded
+from chatops_bot.tools.checking import problems_found
 from chatops_bot.tools.form_fields import fields_of
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 from chatops_bot.tools.validation import parse_object
@@ -30,10 +31,11 @@ PROVIDER_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The arguments of a call, parted: what is known, and those that it cannot do without, with the reason where there is one."""
+    """The arguments of a call, parted: what is known, and those that it cannot do without; `problems` as the tool said them."""
 
     known: Mapping[str, Any]
-    missing: Mapping[str, Phrase | None]
+    missing: frozenset[str]
+    problems: Mapping[str, Phrase] = field(default_factory=dict)
 
 
 class Asker:
@@ -85,10 +87,10 @@ class Asker:
 
     async def _form(self, invocation: Invocation, facts: Facts) -> Form | None:
         spec, context, now = invocation.tool.spec, invocation.context, self._clock.now()
-        missing = frozenset(facts.missing)
-        fields = fields_of(spec.arguments, facts.known, missing, await self._candidates(invocation))
+        fields = fields_of(spec.arguments, facts.known, facts.missing, await self._candidates(invocation))
         if fields is None:
             return None
+        found = await problems_found(invocation.tool, facts.known, context)
         return Form(
             id=self._ids.new("form"),
             session=context.session,
@@ -101,7 +103,7 @@ class Asker:
             requester_name=context.person.name,
             language=invocation.language,
             known=facts.known,
-            fields=with_problems(fields, {name: why for name, why in facts.missing.items() if why}),
+            fields=with_problems(fields, {**found, **facts.problems}),
             created_at=now,
             expires_at=now + self._lifetime,
         )
@@ -137,7 +139,8 @@ def lacking(text: str, model: type[BaseModel]) -> Facts | None:
             return None
         if kind != "missing" and not _is_blank(given.get(str(name))):
             return None
-    return _parted(given, dict.fromkeys(str(place[0]) for place, _ in places))
+    missing = frozenset(str(place[0]) for place, _ in places)
+    return Facts(_known(given, missing), missing)
 
 
 def title_of(spec: ToolSpec) -> Phrase:
@@ -147,15 +150,15 @@ def title_of(spec: ToolSpec) -> Phrase:
 
 
 def _blank_after_all(error: ToolFailed, text: str) -> Facts | None:
-    if not error.field:
+    if not error.problems:
         return None
     given = parse_object(text)
-    return _parted(given, {error.field: error.problem}) if _is_blank(given.get(error.field)) else None
+    missing = frozenset(name for name in error.problems if _is_blank(given.get(name)))
+    return Facts(_known(given, missing), missing, error.problems) if missing else None
 
 
-def _parted(given: Mapping[str, Any], missing: Mapping[str, Phrase | None]) -> Facts:
-    known = {name: value for name, value in given.items() if name not in missing and not _is_blank(value)}
-    return Facts(known, missing)
+def _known(given: Mapping[str, Any], missing: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if name not in missing and not _is_blank(value)}
 
 
 def _is_blank(value: Any) -> bool:

@@ -21,8 +21,8 @@ from pydantic.fields import FieldInfo
 from chatops_bot.domain.form import AskedAs, Candidates, Choice, FieldKind, FormField
 from chatops_bot.domain.language import Phrase
 
-MOST_CHOICES = 100
-"""Slack's limit for a list. What is beyond it can still be typed."""
+MOST_CHOICES = 99
+"""Slack's limit for a list is 100, one of which stands for a value that is typed. What is beyond it can still be typed."""
 MOST_CHARS = 3000
 """Slack's limit for a typed text."""
 NUMBER_CHARS = 24

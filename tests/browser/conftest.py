@@ -107,7 +107,7 @@ class Pages:
         self, person: str, hash_: str = "", width: int = 1280, height: int = 720, **context_options: Any
     ) -> Page:
         context = await self._chromium.new_context(
-            viewport={"width": width, "height": height}, locale="en-US", **context_options
+            viewport={"width": width, "height": height}, **{"locale": "en-US", **context_options}
         )
         self._contexts.push_async_callback(context.close)
         page = await context.new_page()

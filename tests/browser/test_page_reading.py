@@ -196,6 +196,48 @@ async def test_the_first_visit_says_who_one_is_and_how_to_be_an_approver(open_pa
     await expect(tip).to_be_hidden()
 
 
+@pytest.mark.parametrize(
+    ("person", "english", "chinese"),
+    [
+        ("vera", "You can ask about anything", "变更由操作员提出"),
+        ("oscar", "they need an approver’s yes", "变更需要审批人同意"),
+        ("ana", "You can approve what others ask for; deleting takes an admin", "删除需要管理员"),
+        ("adam", "You can approve what others ask for, deletions too", "包括删除"),
+    ],
+)
+async def test_the_tip_says_what_ones_own_role_can_do(
+    open_page: Pages, person: str, english: str, chinese: str
+) -> None:
+    for locale, said in (("en-US", english), ("zh-CN", chinese)):
+        page = await open_page(person, locale=locale)
+        await expect(page.get_by_role("note")).to_contain_text(said)
+
+
+@pytest.mark.parametrize(("locale", "label"), [("en-US", "Ask @opsbot"), ("zh-CN", "向 @opsbot 提问")])
+async def test_beside_an_empty_field_of_a_channel_a_button_names_the_bot(
+    workspace: Workspace, bot: Bot, open_page: Pages, locale: str, label: str
+) -> None:
+    channel = channel_of(workspace)
+    for number in range(40):
+        root = await bot.post(channel, f"message {number}")
+    page = await open_page("oscar", locale=locale)
+    await expect(page.get_by_text("message 39")).to_be_in_viewport()
+    button = page.get_by_role("button", name=label)
+    await expect(button).to_be_in_viewport()
+    await button.click()
+    write = page.locator("#channel").get_by_role("combobox")
+    await expect(write).to_be_focused()
+    await expect(write).to_have_value("@opsbot ")
+    await expect(button).to_be_hidden()
+    await write.fill("")
+    await expect(button).to_be_visible()
+    await page.get_by_role("link", name="opsbot").click()
+    await expect(button).to_be_hidden()  # a direct conversation needs no mention
+    await page.goto(f"{page.url.partition('#')[0]}#/{channel}/{root}")
+    await expect(page.locator("#thread").get_by_role("combobox")).to_be_visible()
+    await expect(page.locator("#thread").get_by_role("button", name=label)).to_be_hidden()
+
+
 async def test_what_is_typed_and_not_sent_outlives_a_reload_and_belongs_to_its_place(
     open_page: Pages,
 ) -> None:

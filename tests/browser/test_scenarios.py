@@ -145,7 +145,7 @@ DECIDING: dict[Language, Json] = {
         "task": "log-archive",
         "ask": "暂停 log-archive",
         "pending": "待批准：暂停任务 log-archive",
-        "change": "状态\u2002enabled → disabled",
+        "change": "状态\u2002启用 → 停用",
         "approve": "批准",
         "refused": "不能批准此变更",
         "done": "已执行：暂停任务 log-archive",

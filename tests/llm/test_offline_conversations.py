@@ -419,6 +419,16 @@ async def test_a_task_with_all_facts_is_proposed(text: str):
             "",
         ),
         (
+            "create shell task clean-tmp every night at 25:00 running `ls -l`",
+            {"name": "clean-tmp", "type": "shell", "payload": "ls -l"},
+            "There is no time 25:00",
+        ),
+        (
+            "创建 shell 任务 clean-tmp，每天 25:00 运行 `ls -l`",
+            {"name": "clean-tmp", "type": "shell", "payload": "ls -l"},
+            "没有 25:00 这个时间",
+        ),
+        (
             "create shell task clean-tmp every 7 minutes running `ls -l`",
             {"name": "clean-tmp", "type": "shell", "payload": "ls -l"},
             "no exact 5-field cron",

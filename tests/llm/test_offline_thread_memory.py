@@ -9,7 +9,7 @@ from chatops_bot.context.history import project
 from chatops_bot.domain.model import Message
 from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.transcript import EarlierRead
-from tests.llm.offline_play import play
+from tests.llm.offline_play import Scheduler, play
 
 AT = datetime(2026, 11, 29, 1, 0, tzinfo=UTC)
 NONCES = count(1)
@@ -32,3 +32,30 @@ async def test_the_thread_of_an_alert_says_what_it_is(text: str):
 async def test_a_thread_that_was_not_read_leaves_it_open():
     played = await play("pause it", history=projected(problem="missing_scope"))
     assert "Pause which task?" in played.text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "can you look into it?",
+            "Nothing here names a task. The newest failure of any task is this:\nRun 28",
+        ),
+        ("看一下", "这里没有提到任何任务。所有任务里最近的一次失败是：\n任务 "),
+    ],
+)
+async def test_an_alert_that_names_no_task_is_not_answered_as_if_it_did(text: str, said: str):
+    played = await play(text, history=projected("disk full on host db-9"))
+    assert played.text.startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("can you look into it?", "Nothing here names a task.\nNo failed"),
+        ("看一下", "这里没有提到任何任务。\n"),
+    ],
+)
+async def test_an_alert_that_names_no_task_is_said_to_when_nothing_failed(text: str, said: str):
+    played = await play(text, history=projected("disk full on host db-9"), scheduler=Scheduler(runs=()))
+    assert played.text.startswith(said)

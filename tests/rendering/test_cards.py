@@ -16,6 +16,7 @@ from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.tool import Change, Plan
 from chatops_bot.domain.view import Buttons, Code, Fact, Facts, Mention, Notice, View
 from chatops_bot.rendering.cards import moment_text, proposal_card
+from chatops_bot.sessions.commands import DecideByCode, parse_command
 
 NOW = datetime(2026, 11, 29, 13, 50, tzinfo=UTC)
 DECIDED: dict[str, Any] = {
@@ -96,6 +97,94 @@ def test_an_expired_card_says_when_and_that_nothing_was_run():
     view = card(replace(PROPOSAL, state=ProposalState.EXPIRED))
     (notice,) = [block for block in view.blocks if isinstance(block, Notice)]
     assert notice.text == "Expired at 14:02 UTC; nothing was run."
+
+
+TASK_PLAN = Plan(
+    target="task logs-archive (new)",
+    summary=Phrase("创建任务 logs-archive", "Create task logs-archive"),
+    changes=(
+        Change("retry_policy", None, "fixed_interval"),
+        Change("status", None, "enabled"),
+        Change("dependency of report", None, "logs (#3)"),
+        Change("run", None, "#7 failed"),
+    ),
+    risk="high",
+    preconditions={"name_is_free": "logs-archive"},
+    details=((Phrase("状态", "Status"), "disabled"), (Phrase("内容", "Payload"), "enabled")),
+)
+TASK_FACTS = {
+    "zh": {
+        "状态": "停用", "内容": "enabled", "重试方式": "固定间隔", "report 的依赖": "logs (#3)", "运行": "#7 失败",
+        "对象": "任务 logs-archive（新建）",
+    },
+    "en": {
+        "Status": "disabled", "Payload": "enabled", "Retry policy": "fixed interval", "Dependency of report": "logs (#3)",
+        "Run": "#7 failed", "On": "task logs-archive (new)",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_card_calls_things_by_the_words_of_the_form(language):
+    plan = replace(TASK_PLAN, changes=(TASK_PLAN.changes[0], *TASK_PLAN.changes[2:]))
+    view = card(replace(PROPOSAL, language=language, plan=plan))
+    shown = {
+        fact.label: fact.value for block in view.blocks if isinstance(block, Facts) for fact in block.facts
+    }
+    assert shown.items() >= TASK_FACTS[language].items()
+
+
+@pytest.mark.parametrize(
+    ("change", "zh", "en"),
+    [
+        (Change("status", "enabled", "disabled"), "启用 → 停用", "enabled → disabled"),
+        (Change("run", "#7 timeout", "linked retry"), "#7 超时 → 关联的重试", "#7 timed out → linked retry"),
+        (Change("cron_expr", "0 2 * * *", "enabled"), "0 2 * * * → enabled", "0 2 * * * → enabled"),
+    ],
+)
+def test_a_changed_value_is_said_in_words_where_its_field_has_them(change, zh, en):
+    plan = replace(TASK_PLAN, changes=(change,))
+    for language, said in (("zh", zh), ("en", en)):
+        (facts, *_) = [
+            b for b in card(replace(PROPOSAL, language=language, plan=plan)).blocks if isinstance(b, Facts)
+        ]
+        assert said in [fact.value for fact in facts.facts]
+
+
+@pytest.mark.parametrize(
+    ("target", "zh"),
+    [
+        ("task a (#1)", "任务 a (#1)"),
+        ("run #7 of task a (#1)", "任务 a (#1) 的运行 #7"),
+        ("host db-9", "host db-9"),
+    ],
+)
+def test_the_target_is_said_in_words_and_the_record_keeps_the_exact_arguments(target, zh, draw):
+    plan = replace(TASK_PLAN, target=target)
+    unknown = replace(PROPOSAL, language="zh", plan=plan, state=ProposalState.OUTCOME_UNKNOWN, **DECIDED)
+    assert f"对象: {zh}\n" in draw(card(unknown))
+    assert f"请到系统中核对 {zh} 的当前状态" in draw(card(unknown))
+    english = replace(PROPOSAL, plan=plan)
+    assert f"On: {target}\n" in draw(card(english))
+
+
+def test_a_chinese_card_is_decided_by_typing_chinese(draw):
+    drawn = draw(card(replace(PROPOSAL, language="zh")))
+    assert "也可以输入：批准 K7Q2MX　或　拒绝 K7Q2MX" in drawn
+    assert parse_command("批准 K7Q2MX") == DecideByCode("approve", "K7Q2MX")
+    assert parse_command("拒绝 K7Q2MX") == DecideByCode("reject", "K7Q2MX")
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["This proposal expired at 14:02 UTC; nothing was run.", "The approver may not approve this any more."],
+)
+def test_an_expired_card_says_why_in_one_sentence(said, draw):
+    view = card(replace(PROPOSAL, state=ProposalState.EXPIRED, outcome_text=said))
+    (notice,) = [block for block in view.blocks if isinstance(block, Notice)]
+    assert notice.text == said
+    assert draw(view).count("nothing was run") == said.count("nothing was run")
+    assert draw(view).count(said) == 1
 
 
 @pytest.mark.parametrize("risk", list(Risk))

@@ -5,13 +5,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chatops_bot.domain.form import Candidates, Choice, Form, FormField, FormState
+from chatops_bot.domain.form import OWN, Candidates, Choice, Form, FormField, FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
-from chatops_bot.domain.view import Buttons, Heading, Select, TextInput, View
+from chatops_bot.domain.view import Buttons, Heading, Notice, Select, TextInput, View
 from chatops_bot.rendering.form_card import form_card, form_modal, is_large
+from chatops_bot.tools.form_answers import answers, with_values
 from chatops_bot.tools.form_fields import fields_of
 from chatops_bot.toolsets.scheduler.arguments import CreateTaskArguments, PauseTaskArguments
 
@@ -92,6 +93,33 @@ def test_a_closed_form_says_how_it_ended_and_asks_nothing(golden, language: str)
         assert controls(view) == []
         assert not any(isinstance(block, Select | TextInput) for block in view.blocks)
     golden(f"form_closed_{language}", *closed)
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_value_that_is_needed_is_never_marked_optional(language: str):
+    modal = form_modal(a_form(CREATE, language))
+    schedule = next(b for b in modal.blocks if isinstance(b, Select) and b.name == "cron_expr")
+    assert not schedule.is_optional
+    assert (
+        schedule.options[-1].label == {"zh": "其他（在下面填写）", "en": "Another, written below"}[language]
+    )
+    assert schedule.chosen == ("0",)
+    typed = form_modal(changed(a_form(CREATE, language), "cron_expr", chosen=(), text="5 4 * * *"))
+    schedule = next(b for b in typed.blocks if isinstance(b, Select) and b.name == "cron_expr")
+    assert schedule.chosen == (schedule.options[-1].value,)
+
+
+def test_another_value_is_the_typed_one_and_none_when_nothing_is_typed():
+    fields = with_values(a_form(CREATE).fields, {"cron_expr": (OWN,), f"cron_expr{OWN}": ("5 4 * * *",)})
+    assert answers(replace(a_form(CREATE), fields=fields))["cron_expr"] == "5 4 * * *"
+    fields = with_values(a_form(CREATE).fields, {"cron_expr": (OWN,), f"cron_expr{OWN}": ("",)})
+    assert "cron_expr" not in answers(replace(a_form(CREATE), fields=fields))
+
+
+@pytest.mark.parametrize(("language", "said"), [("zh", "名称：已被使用。"), ("en", "Name: It is taken.")])
+def test_the_message_of_a_large_form_says_what_is_wrong_so_far(language: str, said: str):
+    form = changed(a_form(CREATE, language), "name", problem=Phrase("已被使用。", "It is taken."))
+    assert [block.text for block in form_card(form).blocks if isinstance(block, Notice)][-1] == said
 
 
 def test_inputs_begin_anew_after_a_wrong_answer():

@@ -66,10 +66,10 @@ async def test_offline_a_card_shows_the_change_and_one_approval_runs_it_once(wor
         ts, card = await asked_for(world, ASKS[language])
         shown = everything(card)
         assert shown.startswith(HEADINGS[language])
-        assert "enabled → disabled" in shown
+        assert {"zh": "启用 → 停用", "en": "enabled → disabled"}[language] in shown
         assert world.people["oscar"]["id"] in shown
         for words in {
-            "zh": ("发起人", "风险\n", "低", "有效期至", "提出后 60 分钟", "也可以输入：approve "),
+            "zh": ("发起人", "风险\n", "低", "有效期至", "提出后 60 分钟", "也可以输入：批准 "),
             "en": (
                 "Asked by",
                 "Risk",

@@ -165,6 +165,7 @@ async def test_a_model_sees_its_call_wait_and_then_the_filled_form(world: World)
         fill = {
             said["type"]: "http: request a URL",
             said["payload"]: "http://example.test/go",
+            said["cron"]: "Another, written below",
             said["own"]: "15 3 * * *",
             "Retries at most": "5",
         }
@@ -316,6 +317,28 @@ async def test_a_secret_is_not_taken_and_a_missing_answer_of_the_scheduler_loses
         assert (await sends(world, "oscar", view, {"Name": "tidy"}))["ok"]
         card = await card_in(world, ts)
         assert "Create task tidy" in everything(card)
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+async def test_all_that_is_wrong_with_an_answer_is_said_in_one_round(world: World, language: str):
+    said = LABELS[language]
+    async with world.bot():
+        _, form = await asked_for(world, ASKS[language])
+        view = await dialog(world, "oscar", form)
+        container = {"zh": "container：运行容器镜像", "en": "container: run an image"}[language]
+        timeout = {"zh": "超时（秒）", "en": "Timeout (s)"}[language]
+        fill = {
+            said["name"]: "nightly-report", said["type"]: container, said["payload"]: "-it", said["own"]: "61 * * * *",
+            timeout: "0",
+        }  # fmt: skip
+        wrong = await sends(world, "oscar", view, fill)
+    errors = list(wrong["errors"].values())
+    expected = {
+        "zh": ("已被任务", "container 类型必须提供镜像", "分钟字段 '61'", "不能小于 1"),
+        "en": ("has it already", "required for type container", "Minute '61'", "Must be 1 or more"),
+    }[language]
+    assert len(errors) == 4
+    assert all(any(part in error for error in errors) for part in expected)
 
 
 async def test_a_message_instead_of_a_submit_is_an_ordinary_message(world: World):

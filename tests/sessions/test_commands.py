@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatops_bot.sessions.commands import DecideByCode, StopWord, parse_command
+from chatops_bot.sessions.commands import CancelWord, DecideByCode, DecideSomething, StopWord, parse_command
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,6 @@ def test_what_decides(text: str, verdict: str, code: str):
     "text",
     [
         "",
-        "approve",
         "approve it",
         "yes, approve Q968NT",
         "approve Q968NT please",
@@ -52,7 +51,24 @@ def test_what_does_not(text: str):
 
 
 @pytest.mark.parametrize(
-    "text", ["stop", "Stop!", "STOP", "/stop", "stop.", " stop ", "停", "停止", "停下。", "“停一下”", "停！"]
+    "text",
+    [
+        "stop",
+        "Stop!",
+        "STOP",
+        "/stop",
+        "stop.",
+        " stop ",
+        "please stop",
+        "Stop now!",
+        "stop please",
+        "请停止",
+        "停",
+        "停止",
+        "停下。",
+        "“停一下”",
+        "停！",
+    ],
 )
 def test_what_stops(text: str):
     assert parse_command(text) == StopWord()
@@ -60,9 +76,32 @@ def test_what_stops(text: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["stop it", "please stop", "don't stop", "stop\nnow", "stopped", "nonstop", "cancel", "停止 nightly-report", "不要停", "停了吗"],
+    ["stop it", "don't stop", "stop\nnow", "stopped", "nonstop", "停止 nightly-report", "不要停", "停了吗"],
 )  # fmt: skip
 def test_what_does_not_stop(text: str):
+    assert parse_command(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [("approve", "approve"), ("Approve!", "approve"), ("批准", "approve"), ("yes", "approve"), ("同意。", "approve"),
+     ("reject", "reject"), ("拒绝", "reject")],
+)  # fmt: skip
+def test_what_gives_a_verdict_and_not_on_what(text: str, verdict: str):
+    assert parse_command(text) == DecideSomething(verdict)  # type: ignore[arg-type]  # one of the two
+
+
+@pytest.mark.parametrize(
+    "text", ["cancel", "Cancel.", "please cancel", "cancel the form", "取消", "取消表单"]
+)
+def test_what_cancels(text: str):
+    assert parse_command(text) == CancelWord()
+
+
+@pytest.mark.parametrize(
+    "text", ["cancel run 8", "取消暂停 nightly-report", "yes please do", "approve all", "don't cancel"]
+)
+def test_what_is_no_word_alone(text: str):
     assert parse_command(text) is None
 
 

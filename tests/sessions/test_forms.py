@@ -34,7 +34,7 @@ class Quoting(Switch):
 
     async def plan(self, arguments: SwitchArgs, context: Any) -> Plan:
         why = Phrase(f"拒绝：{SECRET}", f"refused: {SECRET}")
-        raise ToolFailed(why, field="task_id" if arguments.task_id == 1 else "")
+        raise ToolFailed(why, problems={"task_id": why} if arguments.task_id == 1 else {})
 
 
 @dataclass

@@ -97,6 +97,19 @@ async def test_click_carries_the_block_actions_payload(bot: Bot, drive: Driver, 
     assert body["state"]["values"]["why"]["note"] == {"type": "plain_text_input", "value": None}
 
 
+async def test_the_answer_to_a_button_waits_as_unread_for_whoever_pressed_it(
+    bot: Bot, drive: Driver, incidents: str
+) -> None:
+    ts = await card(bot, incidents)
+    await drive.call("click", person="ana", channel=incidents, ts=ts, action_id="approve")
+    await bot.client.chat_postMessage(channel=incidents, thread_ts=ts, text="It was the disk.")
+    waiting = {
+        person: [thread["unread"] for thread in (await drive.get("state", person=person))["threads"]]
+        for person in ("ana", "oscar")
+    }
+    assert waiting == {"ana": [1], "oscar": []}
+
+
 async def test_selections_are_remembered_in_the_state_of_later_clicks(
     bot: Bot, drive: Driver, incidents: str
 ) -> None:

@@ -1,8 +1,11 @@
 """Behind the one door: a call that only lacks facts becomes a stored form, and nothing else does."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +13,7 @@ from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.form import FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
+from chatops_bot.ports import ToolContext
 from chatops_bot.stores.sqlite import read_audit
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
@@ -89,7 +93,7 @@ async def test_equal_calls_of_a_turn_share_one_form_and_others_do_not(bench):
 
 async def test_what_the_schema_lets_be_blank_and_the_tool_does_not_is_asked_with_its_reason(bench):
     bench.search.refusal = ToolFailed(
-        Phrase("缺", "lacks"), field="since", problem=Phrase("要写时间。", "Say since when.")
+        Phrase("缺", "lacks"), problems={"since": Phrase("要写时间。", "Say since when.")}
     )
     whole = {"groups": ["web"], "hosts": ["a"], "deep": True}
     done = await bench.call("search", json.dumps(whole))
@@ -98,6 +102,31 @@ async def test_what_the_schema_lets_be_blank_and_the_tool_does_not_is_asked_with
     assert done.form.fields[0].problem.en == "Say since when."
     refused = await bench.call("search", json.dumps({**whole, "since": "noon"}), call_id="c2")
     assert (refused.result.status, refused.form) == ("error", None)
+
+
+async def test_a_form_for_a_blank_says_what_is_wrong_with_the_rest_too(bench):
+    since, lines = Phrase("要写时间。", "Say since when."), Phrase("太多了。", "Too many.")
+    bench.search.refusal = ToolFailed(Phrase("缺", "lacks"), problems={"since": since, "lines": lines})
+    done = await bench.call("search", '{"groups": ["web"], "hosts": ["a"], "deep": true, "lines": 500}')
+    assert done.result.content["missing"] == ["since"]
+    assert {field.name: field.problem for field in done.form.fields if field.problem} == {
+        "since": since, "lines": lines,
+    }  # fmt: skip
+    assert done.form.known["lines"] == 500
+
+
+async def test_a_form_says_at_once_what_is_wrong_with_the_values_that_came_with_the_call(bench):
+    too_many = Phrase("太多了。", "Too many.")
+
+    async def checked(tool: Any, given: Mapping[str, Any], context: ToolContext) -> Mapping[str, Phrase]:
+        return {"lines": too_many} if given.get("lines") == 500 else {}
+
+    bench.search.spec = replace(bench.search.spec, check=checked)
+    done = await bench.call("search", '{"groups": ["web"], "lines": 500}')
+    problems = {field.name: field.problem for field in done.form.fields if field.problem}
+    assert problems == {"lines": too_many}
+    fine = await bench.call("search", '{"groups": ["web"], "lines": 20}', call_id="c2")
+    assert not any(field.problem for field in fine.form.fields)
 
 
 async def test_what_waits_is_told_to_the_model_as_json(bench):

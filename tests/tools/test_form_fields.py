@@ -121,7 +121,7 @@ def test_more_candidates_than_a_list_can_hold_leave_room_for_the_others():
     assert len(field.choices) == MOST_CHOICES
     assert field.takes_text
     assert field.hint is not None
-    assert "100 of 250" in field.hint.en
+    assert "99 of 250" in field.hint.en
 
 
 def test_only_long_texts_get_several_lines():

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-from chatops_bot.domain.language import Language, language_of
+from chatops_bot.domain.language import Language, language_of_words
 from chatops_bot.domain.model import (
     AssistantMessage,
     ContextMessage,
@@ -49,6 +49,7 @@ class Conversation:
     """
 
     text: str
+    author: str
     language: Language
     is_first_call: bool
     has_spoken: bool
@@ -74,7 +75,8 @@ def read(request: ModelRequest) -> Conversation:
     records, proposals = decisions_in(history)
     return Conversation(
         text=text,
-        language=_language(text, history),
+        author=asked.author if isinstance(asked, UserMessage) else "",
+        language=request.language or _language(text, history),
         is_first_call=not said,
         has_spoken=any(message.text.strip() for message in said),
         results=tuple(results_in(turn)),
@@ -91,8 +93,8 @@ def _language(text: str, history: Sequence[Message]) -> Language:
     language: Language = "en"
     for message in history:
         if isinstance(message, UserMessage):
-            language = language_of(message.text, language)
-    return language_of(text, language)
+            language = language_of_words(message.text) or language
+    return language_of_words(text) or language
 
 
 def results_in(turn: Iterable[Message]) -> Iterable[Result]:

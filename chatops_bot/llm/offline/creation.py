@@ -12,7 +12,7 @@ from typing import Any
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.llm.offline.arguments import Masked, Span
 from chatops_bot.llm.offline.cues import NAME
-from chatops_bot.llm.offline.schedules import cron_in, mentions_time
+from chatops_bot.llm.offline.schedules import cron_in, impossible_clock_in, mentions_time
 
 _NAMED = re.compile(
     rf"(?:\b(?:named\b|called\b|name\b\s*(?:is|:|=)?)|名为|名叫|叫做?|名称?(?:是|为|:|=)?|名字(?:是|叫|为|:)?)\s*(?:(?P<span>{NAME})|(?P<word>[a-z][a-z0-9]*))"
@@ -46,6 +46,10 @@ _LIKELY = (
     (re.compile(r"\b(?:every week|weekly|every sunday)\b|每周|每星期"), "0 3 * * 0"),
     (re.compile(r"\b(?:every month|monthly)\b|每个?月"), "0 4 1 * *"),
 )
+_NO_SUCH_TIME = Phrase(
+    "没有 {clock} 这个时间，请在表单里选择或填写调度。",
+    "There is no time {clock}; choose or write a schedule in the form.",
+)
 _ODD_TIME = Phrase(
     "这个时间无法用 5 段 cron 准确表示，请在表单里选择或填写调度。",
     "That schedule has no exact 5-field cron form; choose or write one in the form.",
@@ -65,6 +69,8 @@ class NewTask:
     max_retry: int | None = None
     has_odd_time: bool = False
     """It says when, but not in a way that five cron fields express."""
+    impossible_clock: str = ""
+    """A time of day that there is not, such as 25:00."""
     likely_cron: str = ""
     """What a time without an hour most likely means."""
 
@@ -117,7 +123,10 @@ def new_task_in(message: Masked) -> NewTask:
     if payload is None:
         payload = next((span for span in rest if span.kind in ("quote", "url") and span is not name), None)
     cron, payload = _cron_beside(message, payload, rest)
-    likely = next((fields for vague, fields in _LIKELY if vague.search(message.text)), None)
+    impossible = impossible_clock_in(message.text)
+    likely = next(
+        (fields for vague, fields in _LIKELY if vague.search(message.text) and not impossible), None
+    )
     timeout, retries = _TIMEOUT.search(message.text), _RETRIES.search(message.text)
     return NewTask(
         name=name.text if name else by_word,
@@ -128,12 +137,15 @@ def new_task_in(message: Masked) -> NewTask:
         timeout_seconds=_seconds(timeout) if timeout else None,
         max_retry=int(retries.group("n") or retries.group("m")) if retries else None,
         has_odd_time=cron is None and likely is None and mentions_time(message.text),
+        impossible_clock=impossible,
         likely_cron=likely or "",
     )
 
 
 def said_with_form(task: NewTask, language: Language) -> str:
     """What the form itself does not say: nothing, unless the message had a time that it cannot hold."""
+    if task.impossible_clock and not task.cron_expr:
+        return _NO_SUCH_TIME.filled(clock=task.impossible_clock).said_in(language)
     return _ODD_TIME.said_in(language) if task.has_odd_time else ""
 
 

@@ -56,7 +56,8 @@ def problem_of(expression: str) -> Phrase | None:
     """Why the scheduler would not take `expression`, None when it would."""
     parts = expression.split()
     if len(parts) != len(_FIELDS):
-        return Phrase(f"需要 5 段，这里有 {len(parts)} 段", f"it has {len(parts)} fields and needs 5")
+        fields = "1 field" if len(parts) == 1 else f"{len(parts)} fields"
+        return Phrase(f"需要 5 段，这里有 {len(parts)} 段", f"it has {fields} and needs 5")
     for part, (name, low, high) in zip(parts, _FIELDS, strict=True):
         for item in part.split(","):
             problem = _problem_of_item(item, name, low, high)

@@ -1,12 +1,14 @@
-"""A filled form is answered by the one call that it is for."""
+"""A filled form, or one that was answered in words, is answered by the one call that it is for."""
 
-from chatops_bot.context.filled_form import FilledForm
+from collections.abc import Mapping
+from typing import Any
+
 from chatops_bot.llm.offline.desk import Answer, Desk, Told
 
 
-def call_of(filled: FilledForm, desk: Desk) -> Answer:
-    """The call with exactly the form's arguments; once it was made, what came of it."""
+def call_with(tool: str, arguments: Mapping[str, Any], desk: Desk) -> Answer:
+    """The call with exactly these arguments; once it was made, what came of it."""
     try:
-        return desk.propose("", filled.tool, **filled.arguments)
+        return desk.propose("", tool, **arguments)
     except Told as told:
         return Answer(told.text)

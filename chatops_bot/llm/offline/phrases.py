@@ -35,6 +35,12 @@ HELP = Phrase(
 )
 NOT_UNDERSTOOD = Phrase("没看懂这句话；规则只认识固定的问法。", "No rule understands that.")
 
+FORM_WAITS = Phrase(
+    "您的表单还在等待填写（缺：{missing}）。请在上面的表单里填写，或用一条消息写明，例如“名称 clean-tmp，类型 shell，执行 `ls`”；输入“取消”可撤回表单。",
+    "Your form still waits for: {missing}. Fill in the form above, or say it in one message, e.g. “name clean-tmp, type shell, "
+    "runs `ls`”; `cancel` takes the form back.",
+)
+
 HOLDS: dict[Hold, Phrase] = {
     Hold.NEGATED: Phrase("没有提议任何变更：您说了不要做。", "No change proposed: you said not to."),
     Hold.CONDITIONAL: Phrase(
@@ -63,14 +69,18 @@ HOLDS: dict[Hold, Phrase] = {
     ),
 }
 
+WHICH = Phrase("哪个任务？", "which task?")
+"""How both questions below begin, behind the verb."""
 WHICH_TASK = Phrase(
-    "{verb}哪个任务？请写出任务名或编号，例如：{example}",
-    "{verb} which task? Name it or give its id, e.g. {example}",
+    "{verb}" + WHICH.zh + "请写出任务名或编号，例如：{example}",
+    "{verb} " + WHICH.en + " Name it or give its id, e.g. {example}",
 )
 WHICH_OF = Phrase(
-    "{verb}哪个任务？这里提到了多个（最近提到的在前），请写出任务名再说一次：",
-    "{verb} which task? Several were named here, newest first. Say it again with the name:",
+    "{verb}" + WHICH.zh + "这里提到了多个（最近提到的在前），请写出任务名：",
+    "{verb} " + WHICH.en + " Several were named here, newest first. Write the name:",
 )
+NOTHING_NAMED = Phrase("这里没有提到任何任务。", "Nothing here names a task.")
+NEWEST_OF_ANY = Phrase("所有任务里最近的一次失败是：", " The newest failure of any task is this:")
 VERBS: dict[Kind, Phrase] = {
     Kind.PAUSE: Phrase("暂停", "Pause"),
     Kind.RESUME: Phrase("恢复", "Resume"),

@@ -18,13 +18,15 @@ from chatops_bot.llm.offline import (
     task_findings,
     worker_findings,
 )
+from chatops_bot.llm.offline.asked_back import understand_reply
 from chatops_bot.llm.offline.content import Content
 from chatops_bot.llm.offline.conversation import Conversation
 from chatops_bot.llm.offline.cues import WRITES, Kind
 from chatops_bot.llm.offline.desk import Answer, Call, Desk, Pending, Told, hours_of
-from chatops_bot.llm.offline.filled import call_of
+from chatops_bot.llm.offline.filled import call_with
+from chatops_bot.llm.offline.open_form import answer_in_words, open_form_of
 from chatops_bot.llm.offline.quoting import Reader
-from chatops_bot.llm.offline.understanding import Intent, understand
+from chatops_bot.llm.offline.understanding import Intent
 from chatops_bot.llm.offline.windows import Window
 
 _MOST_CALLS = 8
@@ -35,8 +37,16 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
     """The next calls of this turn, or its answer (which may propose changes). Never fails."""
     filled = filled_form_in(conversation.text)
     if filled is not None:
-        return call_of(filled, Desk(replace(conversation, language=filled.language)))
-    intents = understand(conversation.text, conversation.now)
+        desk = Desk(replace(conversation, language=filled.language))
+        return call_with(filled.tool, filled.arguments, desk)
+    intents = understand_reply(conversation.text, conversation.history, conversation.now)
+    form = open_form_of(conversation.author, conversation.history)
+    if form is not None:
+        answered = answer_in_words(conversation.text, form, intents)
+        if answered is not None:
+            return call_with(form.tool, answered, Desk(conversation))
+        if not intents:
+            return Answer(report.form_waits(form.missing, conversation.language))
     if not intents:
         return Answer(report.help_text(conversation.language, understood=not conversation.text.strip()))
     desk = Desk(conversation)

@@ -77,15 +77,21 @@ def explain(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
             for task in tasks_of(desk, target, intent.kind)[:MOST_TASKS]
         ]
     else:
-        run_id = newest_failed_run(desk, intent.window or LAST_DAY)
-        if run_id is None:
-            return failures(
-                desk, conversation, Intent(Kind.FAILURES, scope=intent.scope, window=intent.window)
-            )
-        sections = [
-            run_findings.explanation(desk.ask("analyze_failure", instance_id=run_id), "", (), desk.reader)
-        ]
+        return _newest_failure(desk, conversation, intent)
     return Answer("\n\n".join(sections))
+
+
+def _newest_failure(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
+    """The newest failure of any task. Where "it" was asked about, nobody may take that for the answer."""
+    said = phrases.NOTHING_NAMED.said_in(desk.language) if intent.target.is_reference else ""
+    run_id = newest_failed_run(desk, intent.window or LAST_DAY)
+    if run_id is None:
+        others = Intent(Kind.FAILURES, scope=intent.scope, window=intent.window)
+        return Answer(run_findings.lines(said, failures(desk, conversation, others).text))
+    if said:
+        said += phrases.NEWEST_OF_ANY.said_in(desk.language)
+    facts = desk.ask("analyze_failure", instance_id=run_id)
+    return Answer(run_findings.lines(said, run_findings.explanation(facts, "", (), desk.reader)))
 
 
 def _explain_task(desk: Desk, task: Task, window: Window) -> str:

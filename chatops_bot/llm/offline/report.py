@@ -107,6 +107,23 @@ def which_of(kind: Kind, labels: Sequence[str], language: Language) -> str:
     return "\n".join([head, *lines, *(["- …"] if len(labels) > _NAMES_SHOWN else [])])
 
 
+def asks_which(said: str, kind: Kind, names: Sequence[str]) -> bool:
+    """Whether `said` holds one of the questions above or below, in either language: which task is meant for `kind`, or by `names`."""
+    verb = phrases.VERBS.get(kind, phrases.VERBS[Kind.DETAIL])
+    heads = [verb.zh + phrases.WHICH.zh, f"{verb.en} {phrases.WHICH.en}"]
+    for phrase in (phrases.NO_SUCH_TASK, phrases.SEVERAL_TASKS) if names else ():
+        for name in names:
+            heads += [
+                head.partition("{count}")[0].replace("{name}", code(name, 128))
+                for head in (phrase.zh, phrase.en)
+            ]
+    if kind is Kind.DELETE:
+        heads += [
+            head.partition("{near}")[0] for head in (phrases.EXACT_FOR_DELETE.zh, phrases.EXACT_FOR_DELETE.en)
+        ]
+    return any(line.startswith(head) for line in said.splitlines() for head in heads)
+
+
 def several_tasks(name: str, tasks: Sequence[Mapping[str, Any]], language: Language) -> str:
     head = phrases.SEVERAL_TASKS.filled(name=code(name, 128), count=len(tasks)).said_in(language)
     lines = [f"- {task_label(task)}" for task in tasks[:_NAMES_SHOWN]]
@@ -179,6 +196,10 @@ def decision(record: Record, reader: Reader) -> str:
 def help_text(language: Language, *, understood: bool) -> str:
     said = phrases.HELP.said_in(language)
     return said if understood else f"{phrases.NOT_UNDERSTOOD.said_in(language)} {said}"
+
+
+def form_waits(missing: Sequence[str], language: Language) -> str:
+    return phrases.FORM_WAITS.filled(missing=listed(missing)).said_in(language)
 
 
 def joined(sections: Iterable[str]) -> str:

@@ -66,6 +66,14 @@ def mentions_time(text: str) -> bool:
     return re.search(r"每|工作日|\bevery\b|\bdaily\b|\bhourly\b|\bweekly\b|\bcron\b|定时", text) is not None
 
 
+def impossible_clock_in(text: str) -> str:
+    """The first time of day in `text` that no clock shows, as it is written; empty when there is none."""
+    for match in re.finditer(r"(?<![\d:])(\d{1,2}):(\d{2})(?![\d:])", text):
+        if int(match[1]) > 23 or int(match[2]) > 59:
+            return match[0]
+    return ""
+
+
 def _clock(match: re.Match[str]) -> tuple[int, int] | None:
     """Hour and minute of a matched clock, None when it has none or an impossible one."""
     groups = match.groupdict()

@@ -49,7 +49,7 @@ EVERYTHING = Scope()
 class Intent:
     """One thing that is wanted. `hold` is set for Kind.HELD, `new_task` for Kind.CREATE.
 
-    `window` is None where the sentence names no time. `is_bare`: a task was named and nothing asked; it is shown unless something else of the message is about it.
+    `window` is None where the sentence names no time. `is_bare`: a task or run was named and nothing asked; it is shown unless something else of the message is about it.
     """
 
     kind: Kind
@@ -176,14 +176,14 @@ def _read_bare(message: Masked, clause: str, names: tuple[str, ...], intents: li
     if last is not None and takes_more:
         intents[-1] = replace(last, target=replace(last.target, names=last.target.names + names))
     elif ids.runs:
-        intents.append(Intent(Kind.EXPLAIN, Target(run_ids=ids.runs)))
+        intents.append(Intent(Kind.EXPLAIN, Target(run_ids=ids.runs), is_bare=True))
     else:
         intents.append(Intent(Kind.DETAIL, Target(names, ids.tasks), is_bare=not cues.SHOW.search(clause)))
 
 
 _TAKES_QUOTED_NAMES = frozenset({*WRITES, Kind.DETAIL, Kind.WHY_CHANGED})
 _TAKES_PLAIN_NAMES = frozenset({*WRITES, Kind.EXPLAIN, Kind.DETAIL, Kind.WHY_CHANGED})
-_LONE_NUMBER_IS_A_RUN = frozenset({Kind.RETRY, Kind.EXPLAIN})
+LONE_NUMBER_IS_A_RUN = frozenset({Kind.RETRY, Kind.EXPLAIN})
 
 
 def _target(message: Masked, clause: str, kind: Kind, words: str) -> Target:
@@ -195,7 +195,7 @@ def _target(message: Masked, clause: str, kind: Kind, words: str) -> Target:
         return Target(run_ids=ids.tasks)
     if ids.runs or ids.tasks:
         return Target((), ids.tasks, ids.runs)
-    if ids.bare and kind in _LONE_NUMBER_IS_A_RUN:
+    if ids.bare and kind in LONE_NUMBER_IS_A_RUN:
         return Target(run_ids=ids.bare)
     if ids.bare and kind in WRITES:
         return Target(task_ids=ids.bare)

@@ -33,8 +33,10 @@ from chatops_bot.platforms.slack.payloads import (
 )
 from chatops_bot.platforms.slack.text import (
     as_typed,
+    calls_somebody,
     mentioned_channels,
     mentioned_users,
+    names_typed,
     without_mentions_of,
 )
 from chatops_bot.ports import Place
@@ -201,15 +203,18 @@ class SlackInbound:
         users = mentioned_users(raw) - {bot}
         names = {user: await self._directory.user_name(user) for user in sorted(users)}
         names |= {each: await self._directory.channel_name(each) for each in sorted(mentioned_channels(raw))}
+        said = without_mentions_of(raw, bot)
         return MessageReceived(
             dedupe_key=f"{PLATFORM}:{session.workspace}:{event.channel}:{event.ts}",
             session=session,
             message_id=event.ts,
             author=await self._directory.person(event.user or ""),
-            text=as_typed(without_mentions_of(raw, bot), names),
+            text=as_typed(said, names),
             mentions_bot=event.type == "app_mention" or bot in mentioned_users(raw),
             is_direct=event.channel_type == "im" or event.channel.startswith("D"),
             has_attachments=bool(event.files or event.attachments),
+            mentions_others=calls_somebody(said),
+            names=names_typed(said, names),
         )
 
     async def _control(self, session: SessionKey, control: str, action: BlockActions) -> ControlUsed:

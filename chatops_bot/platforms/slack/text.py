@@ -13,6 +13,7 @@ _ENTITIES = {"amp": "&", "lt": "<", "gt": ">"}
 _TOKEN_OR_ENTITY = re.compile(r"<(?P<token>[^<>\n]+)>|&(?P<entity>amp|lt|gt);")
 _USER_TOKEN = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>\n]*)?>")
 _CHANNEL_TOKEN = re.compile(r"<#([CG][A-Z0-9]+)(?:\|[^<>\n]*)?>")
+_CALLS = re.compile(r"@|!(?:subteam\^|here|channel|everyone)")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BLANK = ("Cc", "Zs", "Zl", "Zp")
 """Unicode categories of controls and white space."""
@@ -64,6 +65,17 @@ def mentioned_users(text: str) -> set[str]:
 
 def mentioned_channels(text: str) -> set[str]:
     return set(_CHANNEL_TOKEN.findall(text))
+
+
+def names_typed(text: str, names: Mapping[str, str]) -> tuple[str, ...]:
+    """The names that `as_typed` puts in for the tokens of people, groups (with their @) and channels (with their #)."""
+    tokens = (match["token"] for match in _TOKEN_OR_ENTITY.finditer(text) if match["token"])
+    return tuple(_token_as_typed(token, names) for token in tokens if _CALLS.match(token) or token[0] == "#")
+
+
+def calls_somebody(text: str) -> bool:
+    """Whether `text` mentions a person or a group; `@here` is one."""
+    return any(_CALLS.match(match["token"] or "") for match in _TOKEN_OR_ENTITY.finditer(text))
 
 
 def without_mentions_of(text: str, user_id: str) -> str:

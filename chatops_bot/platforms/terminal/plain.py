@@ -8,6 +8,7 @@ answer.
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from chatops_bot.domain.language import Phrase, language_of
 from chatops_bot.domain.view import (
     Block,
     Button,
@@ -46,6 +47,12 @@ _TONES: dict[Tone, tuple[str, tuple[str, ...]]] = {
     "danger": ("✗ ", (RED,)),
 }
 _OPTIONS_SHOWN = 12
+_FILLS_IN = ("form_open", "form_submit")
+_NO_FIELDS = Phrase(
+    "终端里不能填写表单：请用一条消息写明上面缺少的各项，或在聊天中提出请求并填写。输入“取消”可撤回。",
+    "A terminal cannot fill in a form: give what is missing above in one message to this thread, or ask in the chat, where "
+    "the form can be filled in. `cancel` takes it back.",
+)
 _STANDS_ALONE = (Heading, Notice)
 
 
@@ -57,7 +64,11 @@ def view_text(view: View, look: Look) -> str:
     lines: list[str] = []
     before: Block | None = None
     for block in view.blocks:
-        if isinstance(block, Lines) and commands and all(c in " ".join(block.lines) for c in commands):
+        if (
+            isinstance(block, Lines)
+            and commands
+            and all(c.split()[-1] in " ".join(block.lines) for c in commands)
+        ):
             continue  # it tells what to type in a chat
         drawn = block_lines(block, inner)
         if drawn and lines and not (isinstance(before, _STANDS_ALONE) and isinstance(block, Facts | Notice)):
@@ -128,6 +139,8 @@ def _buttons(buttons: Sequence[Button], look: Look) -> Iterator[str]:
     for button in buttons:
         if button.command:
             yield harmless(" ".join(filter(None, (f"{button.label}:", PROGRAM, button.command, look.where))))
+        elif button.control in _FILLS_IN:
+            yield from _wrapped(_NO_FIELDS.said_in(language_of(button.label)), look)
         elif button.control == "followup":
             number += 1
             yield from _wrapped(f"{number}. {button.label}", look, hang=3)

@@ -42,6 +42,9 @@ CREATE TABLE IF NOT EXISTS response_urls (
     uses INTEGER NOT NULL, expires_at REAL NOT NULL
 );
 CREATE TABLE IF NOT EXISTS reads (user TEXT NOT NULL, channel TEXT NOT NULL, ts TEXT NOT NULL, PRIMARY KEY (user, channel));
+CREATE TABLE IF NOT EXISTS follows (
+    user TEXT NOT NULL, channel TEXT NOT NULL, thread_ts TEXT NOT NULL, PRIMARY KEY (user, channel, thread_ts)
+);
 CREATE TABLE IF NOT EXISTS calls (id INTEGER PRIMARY KEY, body TEXT NOT NULL);
 """
 

@@ -95,6 +95,11 @@ class Interactions:
         if message.ephemeral_to is None:
             # As in Slack, the payload of an ephemeral message carries the container only.
             payload["message"] = shown
+        # The answer to a button comes in the message's thread: whoever pressed it is to see that it is there.
+        thread_ts = message.thread_ts or message.ts
+        await self._database.run(
+            lambda connection: messages.follow(connection, channel.id, person.id, thread_ts)
+        )
         await self._socket_mode.request(payload)
         return {"ok": True}
 

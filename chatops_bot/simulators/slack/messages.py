@@ -219,7 +219,7 @@ def unread(connection: sqlite3.Connection, channel: str, user: str, *, direct: b
 
 def unread_threads(connection: sqlite3.Connection, channel: str, user: str) -> list[Json]:
     """The threads of a channel with replies that a user has not read, the latest reply first: {thread_ts, text, unread,
-    mentions, latest_reply}. Only threads that the user wrote in count, and replies that name the user."""
+    mentions, latest_reply}. Only threads that the user wrote in or follows count, and replies that name the user."""
     rows = connection.execute(
         """
         SELECT reply.thread_ts, root.body, COUNT(*), SUM(reply.body LIKE :named), MAX(reply.ts)
@@ -228,7 +228,8 @@ def unread_threads(connection: sqlite3.Connection, channel: str, user: str) -> l
           AND reply.ts > COALESCE((SELECT ts FROM reads WHERE user = :user AND channel = :channel || '/' || root.ts), '0')
           AND (reply.body LIKE :named OR EXISTS (
             SELECT 1 FROM messages own WHERE own.channel = :channel AND own.author = :user
-              AND (own.ts = root.ts OR own.thread_ts = root.ts)))
+              AND (own.ts = root.ts OR own.thread_ts = root.ts))
+            OR EXISTS (SELECT 1 FROM follows WHERE user = :user AND channel = :channel AND thread_ts = root.ts))
         GROUP BY reply.thread_ts ORDER BY MAX(reply.ts) DESC
         """,
         {"channel": channel, "user": user, "named": f"%<@{user}%"},
@@ -243,6 +244,11 @@ def unread_threads(connection: sqlite3.Connection, channel: str, user: str) -> l
         }
         for thread_ts, root, unread, mentions, latest in rows
     ]
+
+
+def follow(connection: sqlite3.Connection, channel: str, user: str, thread_ts: str) -> None:
+    """From now on a user hears of replies in a thread, as if they had written in it."""
+    connection.execute("INSERT OR IGNORE INTO follows VALUES (?, ?, ?)", (user, channel, thread_ts))
 
 
 def mark_read(

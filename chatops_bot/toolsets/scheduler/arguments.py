@@ -179,7 +179,7 @@ class CreateTaskArguments(Arguments):
         Field(max_length=512, description="Container image; needed for type container."),
         AskedAs(
             Phrase("镜像", "Image"),
-            Phrase("仅 container 类型需要。", "Only for type container."),
+            Phrase("container 类型必填，其他类型留空。", "Needed for type container, blank for the others."),
         ),
     ] = ""
     timeout_seconds: Annotated[

@@ -2,19 +2,18 @@
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.tool import Change, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
+from chatops_bot.toolsets.scheduler import new_task
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import executor_warning, local_time, zone_for
 from chatops_bot.toolsets.scheduler.arguments import CreateTaskArguments
 from chatops_bot.toolsets.scheduler.candidates import usual_schedule
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
-from chatops_bot.toolsets.scheduler.cron import BadCron, next_times
-from chatops_bot.toolsets.scheduler.errors import Invalid
+from chatops_bot.toolsets.scheduler.cron import next_times
 from chatops_bot.toolsets.scheduler.formatting import one_line, stamp, task_title
 from chatops_bot.toolsets.scheduler.read_back import looked_up
 from chatops_bot.toolsets.scheduler.wire import Capabilities, Task
@@ -39,20 +38,17 @@ class CreateTask:
         timeout=WRITE_TIMEOUT,
         title=Phrase("创建任务", "Create a task"),
         candidates={"cron_expr": usual_schedule},
+        check=new_task.checked,
     )
 
     async def plan(self, arguments: CreateTaskArguments, context: ToolContext) -> Plan:
-        check_fields(arguments)
         api = SchedulerApi(self.client, context.person.role)
+        problems = new_task.problems_of(arguments.model_dump(), await api.tasks(), self.clock.now())
+        if problems:
+            raise new_task.refusal(problems)
         capabilities = await api.capabilities()
-        times = self._next_times(arguments.cron_expr, capabilities)
-        taken = next((task for task in await api.tasks() if task.name == _name(arguments)), None)
-        if taken is not None:
-            raise wrong(
-                "name",
-                f"名称已被任务 {task_title(taken.name, taken.id)} 使用",
-                f"task {task_title(taken.name, taken.id)} has it already",
-            )
+        zone = zone_for(self.client, capabilities)
+        times = next_times(arguments.cron_expr, self.clock.now(), zone, _TIMES_SHOWN)
         name = _name(arguments)
         return Plan(
             target=f"task {one_line(name)} (new)",
@@ -66,7 +62,7 @@ class CreateTask:
             preconditions={"name_is_free": name},
             details=(
                 (Phrase("将执行的内容", "What will be executed"), arguments.payload),
-                (Phrase("接下来三次运行", "Next three runs"), ", ".join(times)),
+                (Phrase("接下来三次运行", "Next three runs"), ", ".join(map(local_time, times))),
                 *executor_warning(arguments.type, capabilities),
             ),
         )
@@ -86,14 +82,6 @@ class CreateTask:
             return None
         capabilities = await looked_up(api.capabilities()) or Capabilities()
         return self._outcome(found, arguments, capabilities, verified=True)
-
-    def _next_times(self, expression: str, capabilities: Capabilities) -> list[str]:
-        zone = zone_for(self.client, capabilities)
-        try:
-            times = next_times(expression, self.clock.now(), zone, _TIMES_SHOWN)
-        except BadCron as error:
-            raise wrong("cron_expr", f"不是有效的五段 cron 表达式（{error}）", str(error)) from error
-        return [local_time(moment) for moment in times]
 
     def _outcome(
         self, task: Task, arguments: CreateTaskArguments, capabilities: Capabilities, *, verified: bool
@@ -131,43 +119,8 @@ class CreateTask:
         )
 
 
-def check_fields(arguments: CreateTaskArguments) -> None:
-    """What the schema cannot say. Raises Invalid with field and reason."""
-    if not _name(arguments):
-        raise wrong("name", "不能为空", "must not be blank")
-    if not _name(arguments).isprintable():
-        raise wrong("name", "不能包含换行或控制字符", "must not hold line breaks or control characters")
-    if arguments.type == "container":
-        if not arguments.image.strip():
-            raise wrong("image", "container 类型必须提供镜像", "is required for type container")
-    elif not arguments.payload.strip():
-        raise wrong("payload", "不能为空", "must not be blank")
-    if arguments.type == "http" and not _is_web_address(arguments.payload):
-        raise wrong(
-            "payload", "http 类型必须是 http 或 https 地址", "must be an http or https URL for type http"
-        )
-
-
-def wrong(field: str, zh: str, en: str) -> Invalid:
-    return Invalid(
-        Phrase(f"{field}：{zh}；请修改后再创建任务。", f"{field}: {en}; correct it to create the task."),
-        field=field,
-        problem=Phrase(f"{zh}。", f"{en[0].upper()}{en[1:]}."),
-    )
-
-
 def _name(arguments: CreateTaskArguments) -> str:
     return arguments.name.strip()
-
-
-def _is_web_address(text: str) -> bool:
-    try:
-        address = urlsplit(text)
-        return (
-            address.scheme in ("http", "https") and bool(address.hostname) and not any(map(str.isspace, text))
-        )
-    except ValueError:
-        return False
 
 
 def _body(arguments: CreateTaskArguments) -> dict[str, Any]:

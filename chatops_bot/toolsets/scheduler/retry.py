@@ -28,7 +28,9 @@ from chatops_bot.toolsets.scheduler.trigger import refuse_when_paused, trigger_a
 from chatops_bot.toolsets.scheduler.wire import Run, Task
 
 _RUNS_SEARCHED = 100
-_HOW = Phrase("方式（此调度服务没有重试接口）", "How (this scheduler has no retry)")
+_HOW = Phrase(
+    "此调度服务没有重试接口，全新的运行将代替", "This scheduler has no retry; a fresh run stands in for"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ class RetryFailedInstance:
             again = ", ".join(f"#{other.id} ({other.status})" for other in retries)
             details.append((Phrase("已有的重试", "Retried before as"), again))
         if not linked:
-            details.append((_HOW, "fresh run"))
+            details.append((_HOW, f"#{run.id}"))
         return Plan(
             target=f"run #{run.id} of task {title}",
             summary=Phrase(f"重试任务 {title} 的运行 #{run.id}", f"Retry run #{run.id} of task {title}"),

@@ -6,9 +6,11 @@ from hypothesis import strategies as st
 
 from chatops_bot.platforms.slack.text import (
     as_typed,
+    calls_somebody,
     escape,
     escape_within,
     name_on_one_line,
+    names_typed,
     utf8_size,
     without_mentions_of,
 )
@@ -92,3 +94,20 @@ def test_a_name_never_has_a_second_line(name: str):
     assert len(line) <= 80
     assert len(line.splitlines()) <= 1
     assert line == " ".join(line.split())
+
+
+@pytest.mark.parametrize(
+    ("raw", "calls", "names"),
+    [
+        ("<@U2> can you check <#C1>?", True, ("@Ana", "#ops")),
+        ("<!here> anybody?", True, ("@here",)),
+        ("<!subteam^S1|@值班组> look", True, ("@值班组",)),
+        ("see <https://example.com|it> in <#C1>, sent <!date^1^{date}|today>", False, ("#ops",)),
+        ("mail me@example.com", False, ()),
+    ],
+)
+def test_names_that_stand_in_a_text_are_told_apart_from_its_words(
+    raw: str, calls: bool, names: tuple[str, ...]
+):
+    assert calls_somebody(raw) is calls
+    assert names_typed(raw, NAMES) == names

@@ -50,6 +50,8 @@ async def test_a_message_names_session_author_and_role(drive, events, platform):
         text="on it, @Vera Lindqvist",
         mentions_bot=False,
         is_direct=False,
+        mentions_others=True,
+        names=("@Vera Lindqvist",),
     )
     assert (second.author.name, second.author.role) == ("Ana Duarte", Role.APPROVER)
 

@@ -108,7 +108,10 @@ def test_a_sanitised_text_shows_its_angle_brackets(text: str):
     assert "\u2060" not in shown
 
 
-def test_a_proposal_is_a_card_with_the_commands_that_decide():
+@pytest.mark.parametrize(
+    "typed", ["Or type: approve ABC234  or  reject ABC234", "也可以输入：批准 ABC234　或　拒绝 ABC234"]
+)
+def test_a_proposal_is_a_card_with_the_commands_that_decide(typed: str):
     buttons = (
         Button("approve", "Approve", "prop_1", command="approve ABC234"),
         Button("reject", "Reject", "prop_1", command="reject ABC234"),
@@ -116,7 +119,7 @@ def test_a_proposal_is_a_card_with_the_commands_that_decide():
     card = View(
         (
             Heading("Approval needed: Pause task x"), Facts((Fact("Status", "enabled → disabled"), Fact("On", "task x"))),
-            Buttons(buttons), Lines(("Or type: approve ABC234  or  reject ABC234",)), Code("tool: pause_task", "The exact action"),
+            Buttons(buttons), Lines((typed,)), Code("tool: pause_task", "The exact action"),
         ), "",
     )  # fmt: skip
     assert view_text(card, PLAIN).split("\n") == [
@@ -134,3 +137,11 @@ def test_suggested_questions_are_numbered_and_tones_have_marks():
         ), "",
     )  # fmt: skip
     assert view_text(view, PLAIN) == "Two failed.\n\n! Stopped.\n\n1. Why?\n2. Since when?"
+
+
+@pytest.mark.parametrize(
+    ("label", "said"), [("Fill in", "A terminal cannot fill in"), ("填写", "终端里不能填写表单")]
+)
+def test_a_form_says_how_it_is_answered_at_a_terminal(label: str, said: str):
+    view = View((Buttons((Button("form_open", label, "form_1", "primary"),)),), "")
+    assert view_text(view, PLAIN).startswith(said)

@@ -300,6 +300,10 @@ class Calls:
         tool: Any = self.tools[name]
         return await tool.plan(tool.spec.arguments.model_validate(arguments), context_of(role))
 
+    async def check(self, name: str, given: dict[str, Any]) -> Any:
+        tool: Any = self.tools[name]
+        return await tool.spec.check(tool, given, context_of(Role.OPERATOR))
+
     async def apply(
         self, name: str, arguments: dict[str, Any], role: Role = Role.OPERATOR, key: str = "effect-1"
     ) -> Any:

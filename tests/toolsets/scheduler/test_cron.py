@@ -39,7 +39,7 @@ def test_next_times(expression, expected):
     ("expression", "reason"),
     [
         ("0 2 * *", "4 fields"),
-        ("@daily", "1 fields"),
+        ("@daily", r"1 field,"),
         ("0/15 * * * *", r"\*/15"),
         ("60 * * * *", "minute '60'"),
         ("* 24 * * *", "hour '24'"),
@@ -56,6 +56,24 @@ def test_next_times(expression, expected):
 def test_a_bad_expression_names_the_field(expression, reason):
     with pytest.raises(BadCron, match=reason):
         next_times(expression, MONDAY, UTC, 3)
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        ("@daily", "'@daily' 有 1 段，需要五段，例如 '0 2 * * *'"),
+        ("* " * 40, "超过 64 个字符"),
+        ("61 * * * *", "分钟字段 '61' 超出 0-59 或前后颠倒"),
+        ("* * * JAN *", "月字段 'JAN' 不是数字、范围、列表、步长或 *"),
+        ("*/0 * * * *", "分钟字段 '*/0' 的步长为零"),
+        ("* 0/6 * * *", "小时字段 '0/6' 只有一个数字却带步长，请写成 '*/6' 或 '0-23/6'"),
+        ("0 0 30 2 *", "'0 0 30 2 *' 永远不会到点"),
+    ],
+)
+def test_a_bad_expression_is_explained_in_chinese_throughout(expression, reason):
+    with pytest.raises(BadCron) as refused:
+        next_times(expression, MONDAY, UTC, 3)
+    assert refused.value.phrase.zh == reason
 
 
 def test_fields_are_read_in_the_zone():

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Role
 from chatops_bot.toolsets.scheduler import errors
 from chatops_bot.toolsets.scheduler.retry import RetryFailedInstance
@@ -189,7 +190,7 @@ async def test_retry_without_the_extension_is_a_fresh_run_and_says_so(go, call):
     plan = await call.plan("retry_failed_instance", {"instance_id": 1})
     assert plan.target == "run #1 of task nightly-report (#1)"
     assert plan.risk == "high"
-    assert details(plan)["How (this scheduler has no retry)"] == "fresh run"
+    assert details(plan)["This scheduler has no retry; a fresh run stands in for"] == "#1"
     assert details(plan)["The error it ended with"] == "execute_failed: exit 1"
     assert details(plan)["What will be executed"] == "run-nightly-report"
     outcome = await call.apply("retry_failed_instance", {"instance_id": 1})
@@ -302,6 +303,32 @@ async def test_an_impossible_task_names_field_and_reason_and_proposes_nothing(go
     with pytest.raises(errors.Invalid, match=said):
         await call.plan("create_task", NEW_TASK | changed)
     assert writes(go) == []
+
+
+async def test_all_that_is_wrong_with_a_new_task_is_said_at_once_by_argument(go, call):
+    wrong = {"type": "container", "payload": "", "name": "db-backup", "cron_expr": "61 * * * *"}
+    with pytest.raises(errors.Invalid) as refused:
+        await call.plan("create_task", NEW_TASK | wrong)
+    problems = refused.value.problems
+    assert problems == {
+        "name": Phrase("名称已被任务 db-backup (#3) 使用。", "Task db-backup (#3) has it already."),
+        "cron_expr": Phrase(
+            "不是有效的五段 cron 表达式（分钟字段 '61' 超出 0-59 或前后颠倒）。",
+            "Minute '61' is outside 0-59 or runs backwards.",
+        ),
+        "image": Phrase("container 类型必须提供镜像。", "Is required for type container."),
+    }
+    for name, why in problems.items():
+        assert f"{name}：{why.zh.rstrip('。')}" in refused.value.phrase.zh
+        assert f"{name}: {why.en[0].lower()}{why.en[1:].rstrip('.')}" in refused.value.phrase.en
+
+
+async def test_a_new_task_is_judged_before_all_of_it_is_given(call):
+    assert set(await call.check("create_task", {"name": "db-backup", "type": "container"})) == {
+        "name",
+        "image",
+    }
+    assert await call.check("create_task", {}) == {}
 
 
 @pytest.mark.case("sched-C10")

@@ -37,6 +37,8 @@ export class Composer {
     this.field.addEventListener("click", () => this.#complete());
     this.field.addEventListener("blur", () => this.#closeMenu());
     this.sendButton.addEventListener("click", () => this.#submit());
+    this.askButton = h("button", { type: "button", class: "composer-ask", hidden: true });
+    this.askButton.addEventListener("click", () => this.suggest(`@${this.store.bot.name} `));
     this.menu.addEventListener("pointerdown", (event) => event.preventDefault());
     this.menu.addEventListener("click", (event) => {
       const option = event.target.closest("[role=option]");
@@ -55,6 +57,7 @@ export class Composer {
     this.bar.replaceChildren(
       mention,
       code,
+      this.askButton,
       h(
         "span",
         { class: "composer-hint" },
@@ -83,6 +86,12 @@ export class Composer {
     if (this.field.placeholder === label) return;
     this.field.placeholder = label;
     this.field.setAttribute("aria-label", label);
+  }
+
+  /** Whether the bot is asked by naming it here: then a button beside the empty field says so. */
+  offerBot(offered) {
+    this.askButton.hidden = !offered;
+    if (offered) this.askButton.textContent = t("askBot", this.store.bot.name);
   }
 
   /** Puts a text into the field, to be read and sent by the person. */

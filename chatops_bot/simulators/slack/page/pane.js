@@ -132,6 +132,7 @@ export class Pane {
       h("header", {}, this.thread ? this.#threadHeader(channel, name) : this.#channelHeader(channel, name)),
     );
     this.composer.describe(this.thread ? t("reply") : t("messageTo", channel.kind === "im" ? name : `#${name}`));
+    this.composer.offerBot(!this.thread && channel.kind === "channel" && Boolean(this.store.bot));
     const anchor = this.following ? null : this.#anchor();
     this.#place(this.#wanted(channel, name));
     this.#drawStatus();

@@ -136,7 +136,7 @@ export class Sidebar {
       this.meButton.focus();
     });
     this.tip.hidden = localStorage.getItem("tip") === "seen";
-    this.tip.replaceChildren(h("p", {}, t("tip", me.name, t(me.role) ?? me.role)), done);
+    this.tip.replaceChildren(h("p", {}, t("tip", me.name, me.role)), done);
   }
 
   #drawMenu() {

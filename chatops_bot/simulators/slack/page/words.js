@@ -1,5 +1,19 @@
 // Every fixed text of the page, in the reader's language. `t("replies", 3)` picks and fills one.
 
+// What somebody can do here, by role.
+const TIPS_EN = {
+  viewer: "You can ask about anything; an operator asks for changes.",
+  operator: "You can ask for changes; they need an approver’s yes.",
+  approver: "You can approve what others ask for; deleting takes an admin.",
+  admin: "You can approve what others ask for, deletions too.",
+};
+const TIPS_ZH = {
+  viewer: "你可以查询一切；变更由操作员提出。",
+  operator: "你可以提出变更；变更需要审批人同意。",
+  approver: "你可以批准他人提出的变更；删除需要管理员。",
+  admin: "你可以批准他人提出的变更，包括删除。",
+};
+
 const EN = {
   channels: "Channels",
   direct: "Direct messages",
@@ -80,8 +94,8 @@ const EN = {
   atLeast: (n, least) => `${n} of at least ${least}`,
   back: "Back",
   tryThese: "Try one of these:",
-  tip: (name, role) =>
-    `You are ${name}, ${role}. What changes things needs an approver’s yes: switch to one here.`,
+  tip: (name, role) => `You are ${name}, ${role}. ${TIPS_EN[role] ?? ""} Switch person here.`,
+  askBot: (bot) => `Ask @${bot}`,
   gotIt: "Got it",
   retryNow: "Retry now",
   keys: "Keyboard shortcuts",
@@ -176,7 +190,8 @@ const ZH = {
   atLeast: (n, least) => `${n} / 至少 ${least}`,
   back: "返回",
   tryThese: "可以试试：",
-  tip: (name, role) => `你是 ${name}（${role}）。会产生变更的操作需要审批人同意：在这里切换身份。`,
+  tip: (name, role) => `你是 ${name}（${ZH[role] ?? role}）。${TIPS_ZH[role] ?? ""}在这里切换身份。`,
+  askBot: (bot) => `向 @${bot} 提问`,
   gotIt: "知道了",
   retryNow: "立即重试",
   keys: "键盘快捷键",

@@ -1,0 +1,40 @@
+"""Whether a message that calls nobody is one for the rules: people who talk with each other are left alone.
+
+The rules understand words that people also say to each other. So more is asked of a message that does not mention the bot:
+a name alone is enough only where nothing else is said, and "I'll look into it" is no request.
+"""
+
+import re
+from collections.abc import Sequence
+
+from chatops_bot.domain.model import Message
+from chatops_bot.llm.offline.arguments import mask, plain_name_in
+from chatops_bot.llm.offline.asked_back import understand_reply
+from chatops_bot.llm.offline.cues import Hold
+from chatops_bot.llm.offline.open_form import open_form_of
+from chatops_bot.llm.offline.understanding import Intent
+
+_SPOKEN_OF_ONESELF = re.compile(
+    r"^\W*(?:(?:ok(?:ay)?|yes|sure|thanks|thx|right|alright)\b\W*)*"
+    r"(?:i'?ll|i will|i'?m|i am|i'?ve|i have|let me|we'?ll|we will|we'?re|on it)\b"
+    r"|^\W*(?:(?:好的?|行|嗯|收到)\W*)*(?:我(?:来|去|先|看|查|这就|正在|马上|已经)|我们)",
+    re.IGNORECASE,
+)
+_GREETING = re.compile(
+    r"\W*(?:hi|hello|hey|hello there|good (?:morning|evening)|你好|您好|嗨|早上好|晚上好)\W*", re.IGNORECASE
+)
+
+
+def is_for_the_rules(text: str, history: Sequence[Message], author: str = "") -> bool:
+    """Whether the rules answer `text`, said by `author` (their id) in a thread of the bot to nobody in particular."""
+    if _SPOKEN_OF_ONESELF.search(text) or _GREETING.fullmatch(text):
+        return False
+    if open_form_of(author, history) is not None:
+        return True
+    return any(not _is_aside(intent, text) for intent in understand_reply(text, history))
+
+
+def _is_aside(intent: Intent, text: str) -> bool:
+    if intent.is_bare:
+        return plain_name_in(mask(text).text) != ""
+    return intent.hold is Hold.NEGATED and intent.target.is_empty
