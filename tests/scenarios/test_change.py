@@ -205,7 +205,7 @@ async def test_a_code_that_is_wrong_or_typed_elsewhere_or_by_the_wrong_person_de
         await world.says("ana", f"{world.mention} approve {code_of(card)}")
         assert await told(world, "ana", 2) == unknown
         await world.says("ana", f"{world.mention} 批准 {code_of(card)}")
-        assert await told(world, "ana", 3) == "找不到这个提案；它可能属于别的会话，未执行任何操作。"
+        assert await told(world, "ana", 3) == "此处没有这个提案，未执行任何操作；请核对卡片上的代码。"
         await world.says("vera", f"approve {code_of(card)}", ts)
         assert (await told(world, "vera")).startswith("Role viewer may not approve this change")
         now = next(m for m in await world.thread(ts) if m["ts"] == card["ts"])
