@@ -103,8 +103,8 @@ class LocalDesk:
     ) -> AsyncGenerator[Frame, None]:
         """The frames of one question by a user of this machine: `Opened` first, `Ended` last.
 
-        `thread` continues an earlier conversation, which must exist. Closing the generator stops the turn. Raises LocalRefused before the
-        first frame.
+        `thread` continues an earlier conversation, which must exist. Closing the generator stops the turn. Raises
+        LocalRefused before the first frame.
         """
         self._require_open()
         role = role or Role.VIEWER

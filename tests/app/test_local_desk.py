@@ -39,13 +39,14 @@ async def test_a_question_does_not_end_with_the_turn_that_ran_before_it_in_its_t
     async with AsyncExitStack() as here, AsyncExitStack() as bot:
         await bot.enter_async_context(world.bot(ScriptedModel([]), wrap_store=tapped(gate)))
         api = await here.enter_async_context(world.local_api())
-        async with api.post("/ask", json={"text": "first", "thread": THREAD}):
+        async with api.post("/ask", json={"text": "first"}) as first:
+            thread = json.loads(await asyncio.wait_for(first.content.readline(), DEADLINE))["thread"]
             await asyncio.wait_for(gate.reached.wait(), DEADLINE)
             await bot.aclose()
     model = ScriptedModel([says("The ", "first answer."), says("The second answer.")], before_delta=held)
     async with world.bot(model), world.local_api() as api:
         await asyncio.wait_for(held.reached.wait(), DEADLINE)
-        async with api.post("/ask", json={"text": "second", "thread": THREAD}) as answer:
+        async with api.post("/ask", json={"text": "second", "thread": thread}) as answer:
             held.let_go.set()
             told = await frames(answer)
     assert "The second answer." in json.dumps(told)
@@ -92,7 +93,7 @@ async def test_a_reader_who_leaves_before_the_turn_is_stored_leaves_none_running
         terminal=terminal, platform=terminal, people=LocalPeople({}, Role.VIEWER), router=cast("Router", router),
         store=unused, rests=rests, ids=ids, model_name="none", approvals_on=unused, card=unused,
     )  # fmt: skip
-    frames = desk.ask("somebody", "first", thread=THREAD)
+    frames = desk.ask("somebody", "first")
     assert isinstance(await anext(frames), Opened)
     reading = asyncio.create_task(anext(frames))
     await asyncio.wait_for(router.reached.wait(), DEADLINE)

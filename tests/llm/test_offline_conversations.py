@@ -501,7 +501,9 @@ async def test_a_refused_change_is_reported_and_not_tried_again():
     refused = {"pause_task": {"error": "Role viewer may read but not ask for changes"}}
     played = await play("show nightly-report and pause nightly-report", Scheduler(broken=refused))
     assert len(played.writes) == 1
-    assert "`pause_task` failed: `Role viewer may read but not ask for changes`" in played.text
+    assert (
+        "Pausing or resuming the task failed: `Role viewer may read but not ask for changes`" in played.text
+    )
     assert played.text.count("`python report.py`") == 1
 
 

@@ -98,7 +98,7 @@ async def test_a_refused_change_is_said_once_and_nothing_is_announced_before():
     assert played.text.count("\n") == 0
     assert played.text.count("paused already") == 1
     assert played.text == (
-        "`pause_task` failed: `Task nightly-report (#3) is paused already; there is nothing to do`. It is that way already."
+        "Pausing or resuming the task failed: `Task nightly-report (#3) is paused already; there is nothing to do`. It is that way already."
     )
 
 
@@ -166,10 +166,7 @@ async def test_a_chinese_answer_has_no_english_sentence(text: str, broken: dict[
 async def test_an_error_in_the_other_language_is_marked_as_quoted():
     broken = {"query_tasks": {"error": "cannot connect"}}
     said = (await play("有哪些任务", Scheduler(broken=broken))).text
-    assert (
-        said
-        == "`query_tasks` 没有成功，它的原文是 `cannot connect`。请确认调度器在运行且可访问，然后再问一次。"
-    )
+    assert said == "查询任务没有成功，它的原文是 `cannot connect`。请确认调度器在运行且可访问，然后再问一次。"
 
 
 @pytest.mark.parametrize("texts", [("nightly-report 暂停了吗", "did it work?")])

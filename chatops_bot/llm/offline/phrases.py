@@ -101,14 +101,29 @@ NOT_OFFERED = Phrase(
     "这需要工具 {tool}，但您在这里不能使用它；请让有权限的人来问，或换个问法。",
     "This needs the tool {tool}, which is not available to you here. Ask somebody who has it, or ask differently.",
 )
-TOOL_FAILED = Phrase("{tool} 没有成功：{error}。{advice}", "{tool} failed: {error}. {advice}")
+TOOL_FAILED = Phrase("{tool}没有成功：{error}。{advice}", "{tool} failed: {error}. {advice}")
 TOOL_FAILED_IN_ITS_WORDS = Phrase(
-    "{tool} 没有成功，它的原文是 {error}。{advice}", "{tool} failed, in its own words {error}. {advice}"
+    "{tool}没有成功，它的原文是 {error}。{advice}", "{tool} failed, in its own words {error}. {advice}"
 )
 TOOL_UNREADABLE = Phrase(
     "{tool} 的结果无法读取，可能被截断；请缩小范围再问，例如只问最近 1 小时。",
     "The result of {tool} could not be read; it may have been cut. Ask for less, e.g. only the last hour.",
 )
+DOING = {
+    "query_tasks": Phrase("查询任务", "Querying tasks"),
+    "query_instances": Phrase("查询运行", "Querying runs"),
+    "query_workers": Phrase("查询工作节点", "Querying workers"),
+    "get_task_detail": Phrase("查询任务详情", "Reading the task"),
+    "get_system_health": Phrase("检查系统健康", "Checking system health"),
+    "get_worker_load_history": Phrase("查询负载历史", "Reading the load history"),
+    "analyze_failure": Phrase("收集失败信息", "Collecting facts about the failure"),
+    "create_task": Phrase("创建任务", "Creating the task"),
+    "trigger_task": Phrase("触发任务", "Triggering the task"),
+    "pause_task": Phrase("暂停或恢复任务", "Pausing or resuming the task"),
+    "retry_failed_instance": Phrase("重试", "The retry"),
+    "delete_task": Phrase("删除任务", "Deleting the task"),
+}
+"""What a failed call was to do, in people's words; a tool that is not here is named as it is."""
 VALID_NAMES = Phrase("可用的名称：{names}。", "Valid names: {names}.")
 
 ADVICE: tuple[tuple[str, Phrase], ...] = (

@@ -38,7 +38,7 @@ def listed(values: Sequence[object]) -> str:
 
 
 def tool_error(result: Result, language: Language) -> str:
-    """One sentence: which tool, its own error text, what to do; then the names that it offers instead.
+    """One sentence: what was to be done, the tool's own error text, what to do; then the names that it offers instead.
 
     An error text in the other language is marked as quoted, so that no sentence changes its language midway.
     """
@@ -53,9 +53,10 @@ def tool_error(result: Result, language: Language) -> str:
         if language_of(result.error, language) == language
         else phrases.TOOL_FAILED_IN_ITS_WORDS
     )
+    doing = phrases.DOING.get(result.tool, Phrase(code(result.tool), code(result.tool)))
     lines = [
         sentence.said_in(language).format(
-            tool=code(result.tool), error=_error_of(result), advice=advice.said_in(language)
+            tool=doing.said_in(language), error=_error_of(result), advice=advice.said_in(language)
         )
     ]
     for key, phrase in (("valid_names", phrases.VALID_NAMES), ("near", phrases.DID_YOU_MEAN)):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from chatops_bot.domain.people import Effect
+from chatops_bot.llm.offline.phrases import DOING
 from chatops_bot.ports import Tool
 from chatops_bot.toolsets.scheduler.arguments import (
     CreateTaskArguments,
@@ -158,3 +159,7 @@ def test_a_limit_is_an_integer_in_its_range_or_an_error(value):
     assert wrong == [("limit",)]
     assert type(limit) is int
     assert 1 <= limit <= 200
+
+
+def test_a_failed_call_of_every_tool_is_told_in_peoples_words(tools):
+    assert set(DOING) == set(tools)
