@@ -140,8 +140,8 @@ async def test_a_scheduler_that_is_down_is_named(world: World, language: str):
         answer = await answered(world, asks[language])
         host = urlsplit(world.to_scheduler.url).netloc
         sentence = {
-            "zh": f"调度服务 {host} 没有应答；未做任何改动。",
-            "en": f"The scheduler at {host} does not answer; nothing was changed.",
+            "zh": f"调度服务 {host} 没有应答；未做任何改动",
+            "en": f"The scheduler at {host} does not answer; nothing was changed",
         }
         assert sentence[language] in everything(answer)
         down.times = 0
