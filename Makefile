@@ -43,7 +43,7 @@ demo: $(VENV)/runtime
 	@$(BIN)/chatops-bot demo --port $(PORT)
 
 test: system
-	$(BIN)/python -m pytest tests -n 3 --dist worksteal
+	$(BIN)/python -m pytest tests -n 4 --dist worksteal
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .
@@ -52,7 +52,7 @@ check: $(VENV)/dev
 	PYTHONPATH=. $(BIN)/lint-imports
 
 soak: system $(MODEL_VENV)/ready
-	SOAK_SIZE=$(SIZE) $(BIN)/python -m pytest tests -m soak -n 3 --dist worksteal
+	SOAK_SIZE=$(SIZE) $(BIN)/python -m pytest tests -m soak -n 2 --dist worksteal
 
 bench: $(VENV)/dev
 	$(BIN)/python -m bench
