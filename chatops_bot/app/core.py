@@ -20,7 +20,7 @@ from chatops_bot.domain.view import View
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
-from chatops_bot.rendering.cards import proposal_card
+from chatops_bot.rendering.card import proposal_card
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups

@@ -18,7 +18,7 @@ from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.ports import Clock, Directory, Place, Platform, Store
-from chatops_bot.rendering.cards import proposal_card
+from chatops_bot.rendering.card import proposal_card
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.commands import Verdict
 from chatops_bot.sessions.log_ids import bound
