@@ -175,6 +175,12 @@ class Platform(Protocol):
         Raises PlatformError where that is over, and where there are no dialogs.
         """
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        """Put other content into an open dialog, named by `event.DialogUsed.dialog`.
+
+        Raises PlatformError where it is closed, and where there are no dialogs.
+        """
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         """A thread's first message and its newest, `limit` in all, posted before message `before` (empty: before now).
 

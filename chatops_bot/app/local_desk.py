@@ -257,5 +257,8 @@ class _Heard:
     async def open_modal(self, trigger: str, modal: Modal) -> None:
         await self._platform.open_modal(trigger, modal)
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        await self._platform.update_modal(dialog, modal)
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return await self._platform.earlier(place, before, limit)

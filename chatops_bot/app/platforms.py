@@ -49,6 +49,9 @@ class ChatAndTerminal:
         """Only a chat has triggers."""
         await self._chat.open_modal(trigger, modal)
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        await self._chat.update_modal(dialog, modal)
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return await self._of(place.channel).earlier(place, before, limit)
 

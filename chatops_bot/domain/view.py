@@ -153,7 +153,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Modal:
-    """A dialog with inputs. `value` is an opaque id that comes back with what was filled in."""
+    """A dialog. `value` is an opaque id that comes back with what was filled in; one without inputs has no `submit`."""
 
     value: str
     title: str

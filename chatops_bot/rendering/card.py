@@ -12,14 +12,13 @@ state: `needs_reading` is the same from the first showing to the click on Approv
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.view import Block, Code, Fact, Facts, Heading, Lines, Notice, View
 from chatops_bot.rendering import card_notices as notices
 from chatops_bot.rendering.card_action import Action, Part, action_of
-from chatops_bot.rendering.card_buttons import Seal, asking, buttons
+from chatops_bot.rendering.card_buttons import Sealed, asking, buttons
 from chatops_bot.rendering.card_cutting import Room, cut
 from chatops_bot.rendering.card_outcome import all_parts, broken_glass, code_of, decision, outcome, reminders
 from chatops_bot.rendering.card_pages import LABEL_CHARS, pages_of
@@ -45,9 +44,9 @@ RESULT_CHARS = 1_500
 RESULT_LINES = 30
 
 
-def unsealed(press: str, proposal: Proposal) -> str:
-    """The bare id: for cards that only show, such as those of a terminal."""
-    return proposal.id
+def unsealed(press: str, proposal_id: str, revision: int) -> str:
+    """For a card that is only looked at: its buttons stand for the proposal, and decide nothing."""
+    return proposal_id
 
 
 def proposal_card(
@@ -56,16 +55,16 @@ def proposal_card(
     approver_configured: bool = True,
     approver_mentions: tuple[str, ...] = (),
     codes: Mapping[str, str] | None = None,
-    seal: Seal = unsealed,
     redact: Callable[[str], str] = str,
+    sealed: Sealed = unsealed,
 ) -> View:
     """The card of `proposal` in its language, for the state it is in.
 
     A pending card calls `approver_mentions` (platform ids), and says so when nobody is configured who could approve.
     `codes` are those of the proposals that it points to (`supersedes`, `superseded_by`, `inverse_of`, `undone_by`), by id.
-    `redact` takes the secrets out of a text; every text that did not originate here goes through it, one by one.
+    `redact` takes the secrets out of a text; every text that did not originate here goes through it, one by one. `sealed`
+    makes the value of a button from its press, the proposal's id and the revision.
     """
-    bound = partial(_sealed, seal, proposal)
     proposal = redacted(proposal, redact)
     language: Language = "zh" if proposal.language == "zh" else "en"
     is_pending = proposal.state is ProposalState.PENDING
@@ -87,7 +86,7 @@ def proposal_card(
     if is_pending:
         blocks.extend(reminders(proposal, language))
         blocks.extend(asking(proposal, language, approver_configured, approver_mentions))
-    blocks.extend(buttons(proposal, language, bound, shows_all=shows_all))
+    blocks.extend(buttons(proposal, language, sealed, shows_all=shows_all))
     blocks.append(_record(proposal, action, is_whole, language))
     return View(tuple(blocks), inert(heading))
 
@@ -97,11 +96,6 @@ def needs_reading(proposal: Proposal, redact: Callable[[str], str] = str) -> boo
     proposal = redacted(proposal, redact)
     language: Language = "zh" if proposal.language == "zh" else "en"
     return not _fits(action_of(proposal, language), proposal, WHOLE_CHARS)
-
-
-def _sealed(seal: Seal, stored: Proposal, press: str, shown: Proposal) -> str:
-    """The seal is over the proposal as it is stored, not as it is shown."""
-    return seal(press, stored)
 
 
 def _fits(action: Action, proposal: Proposal, most: int) -> bool:

@@ -157,7 +157,7 @@ def _record(proposal: Proposal, language: Language) -> Iterator[str]:
     lines = [
         (notices.TOOL, f"{exact(proposal.tool)} ({notices.EFFECTS[proposal.effect].said_in(language)})"),
         (notices.ARGUMENTS, one_line_json(proposal.arguments, plan.details, language)),
-        (notices.TARGET, exact(plan.target)),
+        (notices.EXACT_TARGET, exact(plan.target)),
     ]
     if plan.preconditions:
         lines.append((notices.PRECONDITIONS, one_line_json(plan.preconditions, plan.details, language)))

@@ -15,8 +15,8 @@ CONFIRM_CHARS = 300
 MENTIONS = 20
 """More people than that are nobody in particular."""
 
-Seal = Callable[[str, Proposal], str]
-"""The value of a button: takes what it is pressed for (the button's `control`) and the proposal."""
+Sealed = Callable[[str, str, int], str]
+"""Makes the value of a button from its press (the button's `control`), the proposal's id and its revision."""
 
 _CONTINUES = frozenset({ProposalState.APPLIED, ProposalState.FAILED, ProposalState.OUTCOME_UNKNOWN})
 _ENDED_UNRUN = frozenset({ProposalState.EXPIRED, ProposalState.DRIFTED})
@@ -32,23 +32,23 @@ def asking(
         yield Mention(approver_mentions[:MENTIONS], notices.PLEASE_DECIDE.said_in(language))
 
 
-def buttons(proposal: Proposal, language: Language, seal: Seal, *, shows_all: bool) -> Iterator[Block]:
+def buttons(proposal: Proposal, language: Language, sealed: Sealed, *, shows_all: bool) -> Iterator[Block]:
     """What can be pressed now; `shows_all` when the card does not show everything."""
     row: list[Button] = []
 
     def offer(control: str, label: Phrase) -> None:
-        row.append(Button(control, label.said_in(language), seal(control, proposal)))
+        row.append(Button(control, label.said_in(language), sealed(control, proposal.id, proposal.revision)))
 
     if shows_all:
         offer("show", notices.SHOW)
     if proposal.state is ProposalState.PENDING:
-        row += _verdicts(proposal, language, seal)
+        row += _verdicts(proposal, language, sealed)
     if proposal.state in _ENDED_UNRUN and not proposal.superseded_by:
         offer("again", notices.AGAIN)
     if proposal.state is ProposalState.APPLIED and not proposal.undone_by:
         if proposal.keep_until is not None and not proposal.kept_by_id:
             keep = notices.KEEP.said_in(language)
-            row.append(Button("keep", keep, seal("keep", proposal), "primary"))
+            row.append(Button("keep", keep, sealed("keep", proposal.id, proposal.revision), "primary"))
         if proposal.plan.inverse is not None:
             offer("undo", notices.UNDO)
     if proposal.state in _CONTINUES:
@@ -60,21 +60,22 @@ def buttons(proposal: Proposal, language: Language, seal: Seal, *, shows_all: bo
         yield Lines((typed.said_in(language),))
 
 
-def _verdicts(proposal: Proposal, language: Language, seal: Seal) -> Iterator[Button]:
+def _verdicts(proposal: Proposal, language: Language, sealed: Sealed) -> Iterator[Button]:
     confirm = _confirm(proposal, language) if proposal.risk is Risk.HIGH else None
     code = exact(proposal.code)
     yield Button(
-        "approve", notices.APPROVE.said_in(language), seal("approve", proposal), "primary", confirm,
+        "approve", notices.APPROVE.said_in(language), sealed("approve", proposal.id, proposal.revision), "primary", confirm,
         command=f"approve {code}",
     )  # fmt: skip
     yield Button(
-        "reject", notices.REJECT.said_in(language), seal("reject", proposal), "danger",
+        "reject", notices.REJECT.said_in(language), sealed("reject", proposal.id, proposal.revision), "danger",
         command=f"reject {code}",
     )  # fmt: skip
 
 
 def _confirm(proposal: Proposal, language: Language) -> Confirm:
-    text = notices.CONFIRM_TEXT.filled(summary=clip(exact(proposal.plan.summary.said_in(language)), 180))
+    phrase = notices.CONFIRM_TEXT if proposal.plan.inverse is None else notices.CONFIRM_REVERSIBLE
+    text = phrase.filled(summary=clip(exact(proposal.plan.summary.said_in(language)), 180))
     return Confirm(
         title=notices.CONFIRM_TITLE.said_in(language),
         text=clip(text.said_in(language), CONFIRM_CHARS),

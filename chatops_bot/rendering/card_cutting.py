@@ -40,6 +40,7 @@ class Room:
         if len(kept) > self.chars:
             _, end = next(cuts(kept, self.chars))
             kept = kept[:end]
+            kept = kept[: kept.rfind("\n")] if "\n" in kept else kept
         self.chars -= len(kept)
         self.lines -= kept.count("\n") + 1
         short = cut(part.label, LABEL_CHARS, language)

@@ -61,7 +61,7 @@ AND = Phrase("、", ", ")
 BREAK_GLASS = Phrase(
     "有人在冻结期内破例批准，需要复核。", "It was approved in spite of a freeze; this is to be reviewed."
 )
-BROKE_GLASS = Phrase("破例理由", "Why in spite of it")
+BROKE_GLASS = Phrase("破例理由", "Break-glass reason")
 
 # What does not fit
 SOME_CHARACTERS = Phrase("⟨… 共 {all} 个字符，此处显示前 {some} 个⟩", "⟨… {some} of {all} characters⟩")
@@ -111,6 +111,7 @@ RECORD = Phrase("确切的操作", "The exact action")
 TOOL = Phrase("工具", "tool")
 CONTRACT = Phrase("工具定义", "tool contract")
 ARGUMENTS = Phrase("参数", "arguments")
+EXACT_TARGET = Phrase("对象", "target")
 PRECONDITIONS = Phrase("执行前重新核对", "checked again before it runs")
 INVERSE = Phrase("撤销操作", "undo")
 REQUESTER = Phrase("发起人", "asked by")
@@ -128,8 +129,8 @@ EFFECTS = {
 
 # What a pending card asks for
 PLEASE_DECIDE = Phrase("请批准或拒绝。", "please approve or reject.")
-ASKED_AGAIN = Phrase("{time} 再次提醒", "asked again at {time}")
-ESCALATED = Phrase("{time} 已升级", "escalated at {time}")
+ASKED_AGAIN = Phrase("{time} 已再次提醒", "Asked again at {time}")
+ESCALATED = Phrase("{time} 已通知上一级", "Escalated at {time}")
 NO_APPROVER = Phrase(
     "没有配置批准人，无人能批准此变更；请在配置的 `roles.people` 中给某人 approver 或 admin 角色。",
     "Nobody can approve this: no approver is configured. Give somebody the role approver or admin under `roles.people` in the "
@@ -139,6 +140,7 @@ TYPE_TO_DECIDE = Phrase(
     "也可以输入：批准 {code}　或　拒绝 {code}", "Or type: approve {code}  or  reject {code}"
 )
 CONFIRM_TITLE = Phrase("确认高风险变更", "Confirm a high-risk change")
+CONFIRM_REVERSIBLE = Phrase("{summary}。\n批准后立即生效。", "{summary}.\nIt takes effect at once.")
 CONFIRM_TEXT = Phrase(
     "{summary}。\n批准后立即生效，可能无法撤销。",
     "{summary}.\nIt takes effect at once and may be impossible to take back.",

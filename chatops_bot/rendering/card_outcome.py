@@ -31,9 +31,9 @@ _SENTENCES: dict[ProposalState, tuple[Phrase, Tone]] = {
     ProposalState.EXPIRED: (notices.EXPIRED, "info"),
     ProposalState.SUPERSEDED: (notices.SUPERSEDED, "info"),
 }
-_SAID_BY_RESULT = frozenset({ProposalState.APPLIED, ProposalState.EXPIRED})
+_SAID_BY_RESULT = frozenset({ProposalState.APPLIED, ProposalState.EXPIRED, ProposalState.SUPERSEDED})
 """States whose result of one line says all that the sentence would, and more."""
-_TOLD_BY_SENTENCE = _SAID_BY_RESULT | {ProposalState.REJECTED, ProposalState.SUPERSEDED}
+_TOLD_BY_SENTENCE = _SAID_BY_RESULT | {ProposalState.REJECTED}
 """States whose sentence says all that a result of one line would: what was done, or that nothing was."""
 _TONES: dict[str, Tone] = {
     "recovered": "good",
@@ -108,7 +108,7 @@ def reminders(proposal: Proposal, language: Language) -> Iterator[Lines]:
         if at is not None
     ]
     if said:
-        yield Lines((notices.AND.said_in(language).join(said),))
+        yield Lines(("  ·  ".join(said),))
 
 
 def _approvals(proposal: Proposal, language: Language) -> Fact:
@@ -160,7 +160,7 @@ def _afterwards(proposal: Proposal, language: Language, codes: Mapping[str, str]
         yield Notice(_checked(latest, proposal, language), _TONES[latest.verdict])
     if proposal.undone_by:
         undone = notices.UNDONE_BY.filled(code=code_of(proposal.undone_by, codes))
-        yield Notice(undone.said_in(language), "warning")
+        yield Notice(undone.said_in(language))
     elif proposal.keep_until is not None and not proposal.kept_by_id:
         reverts = notices.REVERTS.filled(time=clock_text(proposal.keep_until, proposal.created_at))
         yield Notice(reverts.said_in(language), "warning")

@@ -16,6 +16,8 @@ from chatops_bot.rendering.graphemes import may_cut
 PAGE_CHARS = 9_000
 PAGE_LINES = 120
 PAGE_BOXES = 16
+PIECE_CHARS = 3_000
+"""As much of one line as is moved to the next page at once."""
 LABEL_CHARS = 60
 _HALF_AN_ESCAPE = re.compile(r"⟨[^⟩]{0,9}\Z")
 
@@ -53,13 +55,8 @@ def action_parts(action: Action, language: Language) -> tuple[Part, ...]:
 
 def pages_of(parts: Iterable[Part], language: Language) -> tuple[Page, ...]:
     """At least one page."""
-    pieces = list(_pieces(parts))
-    groups: list[list[_Piece]] = [[]]
-    for piece in pieces:
-        if groups[-1] and not _fits(groups[-1], piece):
-            groups.append([])
-        groups[-1].append(piece)
-    total = pieces[-1].line
+    groups = list(_grouped(_pieces(parts)))
+    total = groups[-1][-1].line
     return tuple(
         Page(
             number, len(groups), group[0].line, group[-1].line, total,
@@ -77,7 +74,7 @@ def _pieces(parts: Iterable[Part]) -> Iterator[_Piece]:
         label = part.label if len(part.label) <= LABEL_CHARS else ""
         for whole in text.split("\n"):
             line += 1
-            for start, end in cuts(whole, PAGE_CHARS):
+            for start, end in cuts(whole, PIECE_CHARS):
                 yield _Piece(at, label, line, whole[start:end], start > 0)
 
 
@@ -95,10 +92,24 @@ def cuts(text: str, most: int) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def _fits(group: list[_Piece], piece: _Piece) -> bool:
-    chars = sum(len(each.text) + 1 for each in group) + len(piece.text)
-    boxes = len({each.part for each in group} | {piece.part})
-    return chars <= PAGE_CHARS and len(group) < PAGE_LINES and boxes <= PAGE_BOXES
+def _grouped(pieces: Iterable[_Piece]) -> Iterator[list[_Piece]]:
+    """What stands on each page."""
+    group: list[_Piece] = []
+    chars = boxes = 0
+    for piece in pieces:
+        is_new_box = not group or group[-1].part != piece.part
+        is_full = (
+            chars + len(piece.text) > PAGE_CHARS
+            or len(group) >= PAGE_LINES
+            or boxes + is_new_box > PAGE_BOXES
+        )
+        if group and is_full:
+            yield group
+            group, chars, boxes, is_new_box = [], 0, 0, True
+        group.append(piece)
+        chars += len(piece.text) + 1
+        boxes += is_new_box
+    yield group
 
 
 def _boxes(group: list[_Piece], before: _Piece | None, language: Language) -> Iterator[Part]:

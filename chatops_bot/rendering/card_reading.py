@@ -10,14 +10,14 @@ from chatops_bot.domain.language import Language
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.view import Block, Button, Buttons, Code, Lines, Modal, Notice
 from chatops_bot.rendering import card_notices as notices
-from chatops_bot.rendering.card_buttons import Seal
+from chatops_bot.rendering.card_buttons import Sealed
 from chatops_bot.rendering.card_outcome import all_parts
 from chatops_bot.rendering.card_pages import pages_of
 from chatops_bot.rendering.card_redaction import redacted
 
 
 def page_modal(
-    proposal: Proposal, number: int, *, seal: Seal, redact: Callable[[str], str], may_record: bool
+    proposal: Proposal, number: int, *, sealed: Sealed, redact: Callable[[str], str], may_record: bool
 ) -> Modal:
     """Page `number`, from 1, of all that `proposal` would do; a number beyond the last is the last.
 
@@ -35,13 +35,13 @@ def page_modal(
     blocks += [Code(box.text, box.label) for box in page.boxes]
     buttons: list[Button] = []
     if page.number > 1:
-        buttons.append(_turn(proposal, page.number - 1, notices.PREVIOUS.said_in(language), seal))
+        buttons.append(_turn(proposal, page.number - 1, notices.PREVIOUS.said_in(language), sealed))
     if not is_last:
-        buttons.append(_turn(proposal, page.number + 1, notices.NEXT.said_in(language), seal))
+        buttons.append(_turn(proposal, page.number + 1, notices.NEXT.said_in(language), sealed))
     elif may_record:
         blocks.append(Notice(notices.NOT_APPROVED_YET.said_in(language)))
         read = notices.HAVE_READ.said_in(language)
-        buttons.append(Button("read", read, seal("read", proposal), "primary"))
+        buttons.append(Button("read", read, sealed("read", proposal.id, proposal.revision), "primary"))
     if buttons:
         blocks.append(Buttons(tuple(buttons)))
     title, close = notices.PAGES_TITLE.said_in(language), notices.CLOSE.said_in(language)
@@ -56,6 +56,6 @@ def read_modal(proposal: Proposal) -> Modal:
     return Modal(proposal.id, title, (said,), submit="", cancel=close)
 
 
-def _turn(proposal: Proposal, number: int, label: str, seal: Seal) -> Button:
+def _turn(proposal: Proposal, number: int, label: str, sealed: Sealed) -> Button:
     control = f"page_{number}"
-    return Button(control, label, seal(control, proposal))
+    return Button(control, label, sealed(control, proposal.id, proposal.revision))

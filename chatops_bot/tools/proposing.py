@@ -13,8 +13,8 @@ from chatops_bot.domain.tool import Plan, ToolResult
 from chatops_bot.ports import Clock, Ids, Proposals, WriteTool
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 
-SHOWABLE_CHARS = 8_000
-"""Slack takes about 13,000 characters of blocks in one message; what a card says beside the action fits into the rest."""
+READABLE_CHARS = 200_000
+"""Some 5,000 lines, two hours of reading. Whoever would page through more of it at night approves without having read it."""
 
 
 class Proposer:
@@ -32,7 +32,7 @@ class Proposer:
                 return await inner(invocation)
             tool = cast("WriteTool", invocation.tool)
             plan = await tool.plan(invocation.arguments, invocation.context)
-            refuse_what_no_card_can_show(plan, invocation.arguments.model_dump(mode="json"))
+            refuse_what_nobody_would_read(plan, invocation.arguments.model_dump(mode="json"))
             proposal = self._proposal(invocation, plan, tool)
             await self._proposals.add(proposal)
             return Dispatched(_waits(proposal), "proposed", proposal)
@@ -64,17 +64,17 @@ class Proposer:
         return replace(unsealed, digest=action_digest(unsealed))
 
 
-def refuse_what_no_card_can_show(plan: Plan, arguments: Mapping[str, Any]) -> None:
-    """Raises ToolFailed for an action too long to be shown whole: nobody can approve what they cannot read."""
+def refuse_what_nobody_would_read(plan: Plan, arguments: Mapping[str, Any]) -> None:
+    """Raises ToolFailed for an action too long to be read before it is approved: nobody can approve what they did not read."""
     texts = [text for _, text in plan.details]
     texts += [side for change in plan.changes for side in (change.before, change.after) if side is not None]
     length = max(sum(map(len, texts)), len(canonical_json(arguments)))
-    if length > SHOWABLE_CHARS:
+    if length > READABLE_CHARS:
         raise ToolFailed(
             Phrase(
-                f"这个变更有 {length:,} 个字符，超过卡片能完整显示的 {SHOWABLE_CHARS:,} 个，因此没有提出；请缩短内容，例如改为调用一个脚本。",
-                f"The action is {length:,} characters long and a card shows at most {SHOWABLE_CHARS:,}, so it was not proposed; "
-                "shorten it, for example by calling a script.",
+                f"这个变更有 {length:,} 个字符，没有人会在批准前读完超过 {READABLE_CHARS:,} 个字符，因此没有提出；请缩短内容，例如改为调用一个脚本。",
+                f"The action is {length:,} characters long; nobody reads more than {READABLE_CHARS:,} before they approve, so it was "
+                "not proposed. Shorten it, for example by calling a script.",
             )
         )
 

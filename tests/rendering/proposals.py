@@ -111,6 +111,8 @@ def long_proposal(lines: int = 312, **more: Any) -> Proposal:
     plan = replace(
         PLAN, changes=PLAN.changes[:2], details=((Phrase("将执行的脚本", "Script that will run"), script),)
     )
+    if "plan" in more:
+        plan = replace(plan, inverse=more.pop("plan").inverse)
     return replace(PROPOSAL, plan=plan, arguments={"task": "nightly-etl", "payload": script}, **more)
 
 
