@@ -47,8 +47,11 @@ def _compiled(source: str, flags: re.RegexFlag) -> re.Pattern[str]:
     return re.compile(source, flags)
 
 
-def _rule(label: str, hints: str, pattern: str, *, anywhere: bool = False, any_case: bool = False) -> Rule:
-    return Rule(label, tuple(hints.split()), pattern, anywhere, any_case)
+def _rule(
+    label: str, hints: str | tuple[str, ...], pattern: str, *, anywhere: bool = False, any_case: bool = False
+) -> Rule:
+    """A row; `hints` in one string are parted by spaces."""
+    return Rule(label, tuple(hints.split()) if isinstance(hints, str) else hints, pattern, anywhere, any_case)
 
 
 def _token(label: str, prefixes: str, characters: str, at_least: int) -> Rule:
@@ -58,9 +61,9 @@ def _token(label: str, prefixes: str, characters: str, at_least: int) -> Rule:
 
 
 def _spellings(words: Iterable[str]) -> Iterator[str]:
-    """`api key` as api_key, api-key, apikey."""
+    """`api key` as it is, and as api_key, api-key, apikey."""
     for word in words:
-        yield from dict.fromkeys(mark.join(word.split()) for mark in ("_", "-", ""))
+        yield from dict.fromkeys(mark.join(word.split()) for mark in (" ", "_", "-", ""))
 
 
 _PASSWORD_LABELS = tuple(_spellings((
@@ -75,8 +78,10 @@ _QUOTE = r"\\*[\"']"
 _SEPARATOR = rf"(?:{_QUOTE})?+\]?\s*+(?::=|=>|[:=：＝])\s*+"  # the wide signs that Chinese text puts there
 _NOT_YET_REDACTED = r"(?!\\*[\"']?\[redacted|\\*[\"']?-----BEGIN)"
 _VALUE = (
-    r"(?:\\*\"(?P<v1>(?:[^\"\\\r\n]|\\[^\r\n\"]){6,}+)|\\*'(?P<v2>[^'\r\n]{6,}+)|(?P<v3>[^\s\"',;&]{6,}+))"
+    r"(?:\"(?P<quoted>(?:[^\"\\\r\n]|\\[^\r\n]){6,}+)|\\++\"(?P<nested>(?:[^\"\\\r\n]|\\++[^\\\r\n\"]){6,}+)"
+    r"|\\*+'(?P<single>[^'\r\n]{6,}+)|(?P<bare>[^\s\"',;&]{6,}+))"
 )
+"""What is assigned: in quotes, in the quotes of JSON inside JSON, or one run of characters."""
 
 
 def _assigned(labels: Iterable[str], before: str = "", value: str = _VALUE) -> str:
@@ -157,7 +162,7 @@ RULES: tuple[Rule, ...] = (
     _rule("authorization", "authorization", _authorization(_SCHEMES), any_case=True),
     _rule("cookie", "cookie", rf"cookie2?(?:{_QUOTE})?+\s*+[:=]\s*+(?:{_QUOTE})?+(?P<v>[A-Z0-9!#$%&*+.^_`|~-]{{1,64}}+=[^\r\n\"'\\]{{4,}}+)", any_case=True),
     _rule("fence", "nonce=", r"nonce=(?P<v>[0-9a-f]{32})"),  # a nonce that a model repeats is no use to anybody who reads it
-    _rule("url-password", "://", r"://(?P<v>[!#-&(-.0-9;=?A-Z\[\]^_a-z{-~]*+:[!#-&(-.0-;=?-\[\]^_a-z{-~]+)(?=@)"),
+    _rule("url-password", "://", r"://(?!\[redacted)(?P<v>[!#-&(-.0-9;=?A-Z\[\]^_a-z{-~]*+:[!#-&(-.0-;=?-\[\]^_a-z{-~]+)(?=@)"),
     _rule("password", "--pass", r"--pass(?:word|wd|phrase)?[= ]+[\"']?(?!\[redacted)(?P<v>[^\s\"'-][^\s\"']{3,}+)"),
     _rule("password", "mysql", r"mysql(?:(?!mysql)[^\n|;]){0,200}?\s(?:-p|MYSQL_PWD=)(?P<v>[^\s\"']{4,}+)"),
     _rule("password", "curl", r"curl(?:(?!curl)[^\n|;]){0,400}?\s(?:-u|--user)[= ]?[\"']?[^\s:\"']{1,64}+:(?P<v>[^\s\"']{3,}+)"),
@@ -165,8 +170,8 @@ RULES: tuple[Rule, ...] = (
     _rule("password", "identified", r"identified\s{1,4}by\s{1,4}[\"'](?P<v>[^\r\n\"']{4,}+)", any_case=True),
     _rule("password", "machine", r"machine\s{1,8}\S{1,255}+\s{1,8}login\s{1,8}\S{1,255}+\s{1,8}password\s{1,8}(?P<v>\S++)"),
     _rule("password", ":5432: :6432: :*:", r":(?:5432|6432|\*):[^:\s]{1,64}+:[^:\s]{1,64}+:(?P<v>\S{4,}+)"),
-    _rule("assigned-secret", " ".join(_PASSWORD_LABELS), _assigned(_PASSWORD_LABELS), any_case=True),
-    _rule("assigned-secret", "pwd", _assigned(["pwd"], rf"{_BORDER}", r"(?![\"']?[/~])" + _VALUE), any_case=True),
+    _rule("assigned-secret", _PASSWORD_LABELS, _assigned(_PASSWORD_LABELS), any_case=True),
+    _rule("assigned-secret", "pwd", _assigned(["pwd"], f"(?:{_BORDER}|(?-i:(?<=[a-z])(?=P)))", r"(?![\"']?[/~])" + _VALUE), any_case=True),
     _rule("assigned-secret", "token", _assigned(["token"], "(?<!next_)(?<!page_)(?<!Next)", r"[\"']?(?P<v>(?=[A-Z_.-]*+[0-9])[A-Z0-9_.=-]{20,}+)"), any_case=True),
-    _rule("assigned-secret", " ".join(_CHINESE_LABELS), rf"(?:{'|'.join(_CHINESE_LABELS)})\s*+(?:[:=：＝是为]|是：|为：)\s*+{_NOT_YET_REDACTED}[\"'“`]?(?P<v>[!-~]{{6,}}+)"),
+    _rule("assigned-secret", _CHINESE_LABELS, rf"(?:{'|'.join(_CHINESE_LABELS)})\s*+(?:[:=：＝是为]|是：|为：)\s*+{_NOT_YET_REDACTED}[\"'“`]?(?P<v>[!-~]{{6,}}+)"),
 )  # fmt: skip
