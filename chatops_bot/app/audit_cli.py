@@ -9,7 +9,7 @@ from pathlib import Path
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.rendering.escapes import one_line
-from chatops_bot.stores.sqlite import read_audit
+from chatops_bot.stores.sqlite_audit import read_audit
 
 
 def print_audit(store_path: Path, *, as_json: bool, last: int) -> int:
