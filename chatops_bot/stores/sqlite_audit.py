@@ -9,7 +9,7 @@ this version, behind a record that says how many they are; from then on nobody c
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from pathlib import Path
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.audit_chain import GENESIS, ChainKey, Head, Sealed, link
 from chatops_bot.domain.audit_check import Row, Unreadable
+from chatops_bot.domain.errors import StoreError
 from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
 
 AUDIT_CHAIN_TABLE = """
@@ -30,8 +31,6 @@ AUDIT_CHAIN_TABLE = """
     CREATE TRIGGER audit_is_append_only_d BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'audit is append-only'); END;
     """
 
-_PAGE = 500
-_SELECT_PAGE = "SELECT seq, key_id, prev, mac, body FROM audit WHERE seq > ? ORDER BY seq LIMIT ?"
 _OLD_COLUMNS = ", ".join(field.name for field in fields(AuditRecord))
 
 
@@ -76,32 +75,64 @@ class SqliteAudit:
     async def head(self) -> Head:
         return await self._file.read(_head)
 
+    async def page(self, after: int, size: int) -> list[Row]:
+        return await self._file.read(lambda db: _page(db, after, size))
+
+
+class SqliteAuditReader:
+    """The audit of a file, for a command beside the running bot, in a process that does nothing else meanwhile."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self._db = db
+        self._path = path
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path) -> Iterator["SqliteAuditReader"]:
+        """Raises StoreError when there is no readable store of a bot."""
+        with _readable(path), closing(open_read_only(path)) as db:
+            if db.execute("PRAGMA user_version").fetchone()[0] and not _has_chain(db):
+                raise StoreError(
+                    f"{path} was written by an older version; start the bot once, which seals its audit."
+                )
+            yield cls(db, path)
+
+    async def head(self) -> Head:
+        with _readable(self._path):
+            return _head(self._db)
+
+    async def page(self, after: int, size: int) -> list[Row]:
+        with _readable(self._path):
+            return _page(self._db, after, size)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"{path} is not a bot's store ({error}); name the data folder of the bot with --data."
+        ) from error
+
+
+def _has_chain(db: sqlite3.Connection) -> bool:
+    return any(column[1] == "mac" for column in db.execute("PRAGMA table_info(audit)"))
+
 
 def _head(db: sqlite3.Connection) -> Head:
     row = db.execute("SELECT seq, mac FROM audit ORDER BY seq DESC LIMIT 1").fetchone()
     return Head(*row) if row else GENESIS
 
 
-def read_rows(path: Path) -> Iterator[Row]:
-    """Every row of the audit, oldest first, read beside a running bot. Raises sqlite3.DatabaseError when it cannot be."""
-    after = 0
-    with closing(open_read_only(path)) as connection:
-        # A page is read to its end before it is handed on: a reader that takes its time holds up no checkpoint.
-        while rows := connection.execute(_SELECT_PAGE, (after, _PAGE)).fetchall():
-            yield from map(_row, rows)
-            after = rows[-1][0]
+def _page(db: sqlite3.Connection, after: int, size: int) -> list[Row]:
+    rows = db.execute(
+        "SELECT seq, key_id, prev, mac, body FROM audit WHERE seq > ? ORDER BY seq LIMIT ?", (after, size)
+    )
+    return [_row(*row) for row in rows]
 
 
-def _row(row: tuple[int, object, object, object, object]) -> Row:
-    seq, key_id, prev, mac, body = row
+def _row(seq: int, key_id: object, prev: object, mac: object, body: object) -> Row:
     if isinstance(key_id, str) and isinstance(prev, str) and isinstance(mac, str) and isinstance(body, str):
         return Sealed(seq, key_id, prev, mac, body)
     return Unreadable(seq, "a field of it is no text")
-
-
-def read_audit(path: Path) -> Iterator[tuple[int, AuditRecord]]:
-    """Every record with its number, oldest first; ValueError at one that cannot be read. Otherwise as `read_rows`."""
-    for row in read_rows(path):
-        if isinstance(row, Unreadable):
-            raise ValueError(f"row {row.seq} of the audit cannot be read: {row.why}")
-        yield row.seq, row.record

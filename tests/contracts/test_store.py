@@ -33,7 +33,7 @@ from chatops_bot.domain.transcript import (
 )
 from chatops_bot.ports import Store
 from chatops_bot.stores.sqlite import SqliteStore
-from chatops_bot.stores.sqlite_audit import read_audit
+from tests.audit_rows import read_audit
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 SESSION = SessionKey("slack", "T1", "C1", "1700000000.000100")

@@ -13,8 +13,9 @@ from chatops_bot.domain.audit_chain import ChainKey
 from chatops_bot.domain.audit_check import Broken, Verified, verify
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
-from chatops_bot.stores.sqlite_audit import AUDIT_CHAIN_TABLE, append, read_audit, read_rows
+from chatops_bot.stores.sqlite_audit import AUDIT_CHAIN_TABLE, append
 from chatops_bot.stores.sqlite_file import SqliteFile
+from tests.audit_rows import read_audit, read_rows
 
 KEY = ChainKey.of(b"k" * 32)
 
