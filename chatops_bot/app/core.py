@@ -20,6 +20,7 @@ from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
 from chatops_bot.rendering.cards import proposal_card
+from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
@@ -115,6 +116,7 @@ def build_core(
         clock=clock,
         ids=ids,
         on_rest=on_rest,
+        links=Links.to(config.links.hosts),
     )
     router = Router(
         store=store,
