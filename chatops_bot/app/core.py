@@ -9,13 +9,16 @@ import httpx
 
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
+from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.view import View
+from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
@@ -88,7 +91,9 @@ def build_core(
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     """
-    redactor = Redactor(secrets.values())
+    agents = load_agents()
+    redactor = Withheld(secrets.values(), [each for agent in agents.values() for each in confidential(agent)])
+    ids = WatchedIds(ids, redactor.watching(ids.nonce))
     dispatcher = _dispatcher(config, store, registry, redactor, clock, ids)
     applier = Applier(registry, redactor)
 
@@ -108,7 +113,7 @@ def build_core(
         store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
         registry=registry,
-        agents=load_agents(),
+        agents=agents,
         approvals=approvals,
         forms=forms,
         followups=followups,

@@ -57,6 +57,10 @@ class Redactor:
             text = self._known.sub("[redacted:configured]", text)
         return _COMBINED.sub(_label, text) if _HINT.search(text) else text
 
+    def begun(self, text: str) -> int:
+        """How many characters at the end of a text that still grows may be the beginning of something that is no secret but withheld."""
+        return 0
+
     def phrase(self, phrase: Phrase) -> Phrase:
         """A phrase with both languages redacted."""
         return Phrase(self.text(phrase.zh), self.text(phrase.en))

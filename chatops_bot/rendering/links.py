@@ -21,13 +21,14 @@ _LABELS = r"(?<![\w-])(?<![\w-]\.)(?<![\w.+-]@)(?:[\w-]++\.(?=[\w-]))"
 _TOP = r"(?:xn--[a-z0-9-]{2,40}|[^\W\d_]{2,24})(?![\w-])"
 _COMMON = r"(?:com|net|org|info|biz|io|dev|app|cloud|site|online|top|xyz|link|click|page|cn|ru|eu|uk|de|me|tv|ly)(?![\w-])"
 ADDRESS = (
-    rf"(?:[a-z][a-z0-9+.-]{{0,30}}://|(?<![\w-])(?:mailto|tel|sms):|(?<![\w-])www\.){_BODY}*(?<![.,;:!?'\"*_~])"
+    rf"(?:[a-z][a-z0-9+.-]{{0,30}}://|(?<![^\W_])(?:mailto|tel|sms):|(?<![^\W_])www\.){_BODY}*(?<![.,;:!?'\"*_~])"
     rf"|{_LABELS}++{_TOP}\.?(?::\d+)?(?=[/?#]){_BODY}*(?<![.,;:!?'\"*_~])"
     rf"|{_LABELS}{{2,}}+{_TOP}"
     rf"|{_LABELS}++{_COMMON}"
 )
 """Pattern, in lower or upper case, of everything that a client may make a link of by itself. Mail addresses stay text."""
 
+_JOINT = re.compile(r":(?=//)|(?<=mailto):|(?<=tel):|(?<=sms):|(?<=\w)\.(?=\w)", re.IGNORECASE)
 _ADDRESS = re.compile(ADDRESS, re.IGNORECASE)
 _HOST = re.compile(
     r"https?://(?P<host>[a-z0-9.-]+)(?::\d{1,5})?(?P<path>/[^?#\s]*)?(?P<query>[?#].*)?", re.IGNORECASE
@@ -70,9 +71,5 @@ def defanged(text: str, links: Links = NO_LINKS) -> str:
 
 
 def _broken(address: str) -> str:
-    scheme, colon, rest = (
-        address.partition(":") if re.match(r"[\w+.-]*:(?!\d)", address) else ("", "", address)
-    )
-    host = re.match(r"/*[^/?#]*", rest)
-    named = host[0] if host else ""
-    return f"{scheme}{'[:]' if colon else ''}{named.replace('.', '[.]')}{rest[len(named) :]}"
+    """`address` with every place broken at which it, or one inside it, could be read as one."""
+    return _JOINT.sub(r"[\g<0>]", address)

@@ -125,8 +125,8 @@ def _link(match: re.Match[str], links: Links) -> str:
         # With what stands before it, a label could be an address.
         apart = " " if label and not bang and _before(match).strip() else ""
         return f"{bang}{apart}{label}{' ' if label else ''}{_as_code(url, match)}"
-    at_end = match.end() == len(match.string) or match.string[match.end()].isspace()
-    if match["label"] is None and at_end and not bang:
+    is_apart = not (_before(match).strip() or match.string[match.end() : match.end() + 1].strip())
+    if match["label"] is None and is_apart and not bang:
         return url
     text = label or _LABEL_SPECIALS.sub(r"\\\g<0>", url)
     return f"{bang}[{text}]({_in_parentheses(url)})"

@@ -220,7 +220,11 @@ class TurnView:
 
     def _break_off(self) -> None:
         """No more text comes: what was held back is shown, unless it may be half of a secret, which nobody would recognise."""
-        held = _held_back(self._streaming) if self._redactor is not None else 0
+        if self._redactor is None:
+            return
+        if begun := self._redactor.begun(self._streaming):
+            self._streaming = f"{self._streaming[:-begun]}…"
+        held = _held_back(self._streaming)
         if held and _SECRET_BEGINS.search(self._streaming[-held - _ASSIGNED_REACH :]):
             self._streaming = f"{self._streaming[:-held]}…"
 
@@ -232,7 +236,8 @@ class TurnView:
         """What of the streaming text can be shown: all but a tail that may be the beginning of a secret."""
         if self._redactor is None or not self._may_grow:
             return self._streaming
-        return self._streaming[: len(self._streaming) - _held_back(self._streaming)]
+        held = max(_held_back(self._streaming), self._redactor.begun(self._streaming))
+        return self._streaming[: len(self._streaming) - held]
 
     def _redacted(self, text: str) -> str:
         return self._redactor.text(text) if self._redactor else text
@@ -285,7 +290,7 @@ class TurnView:
 
 _SECRET_BEGINS = re.compile(
     r"xox|xapp|xwfp|sk-|gh[pousr]_|github_pat|glpat|AKIA|ASIA|AIza|glsa_|glc_|npm_|eyJ|-----|://|nonce=|hooks\."
-    r"|passw|pwd|secret|key|token|bearer|basic",
+    r"|passw|pwd|secret|key|token|bearer|basic|[0-9a-f]{8}",
     re.IGNORECASE,
 )
 """How the secrets of the redaction table begin, and the words in front of those that have no beginning of their own."""
