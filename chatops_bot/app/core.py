@@ -14,6 +14,7 @@ from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import TurnOutcome
@@ -94,13 +95,14 @@ def build_core(
     agents = load_agents()
     redactor = Withheld(secrets.values(), [each for agent in agents.values() for each in confidential(agent)])
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
-    dispatcher = _dispatcher(config, store, registry, redactor, clock, ids)
+    policy = Policy()
+    dispatcher = _dispatcher(config, policy, store, registry, redactor, clock, ids)
     applier = Applier(registry, redactor)
 
     def approvals_on(platform: Platform) -> Approvals:
         return Approvals(
             store=store, platform=platform, directory=directory, applier=applier, redactor=redactor, clock=clock,
-            approver_configured=config.has_approver,
+            policy=policy, approver_configured=config.has_approver,
         )  # fmt: skip
 
     approvals = approvals_on(platform)
@@ -137,11 +139,18 @@ def build_core(
 
 
 def _dispatcher(
-    config: Config, store: Store, registry: Registry, redactor: Redactor, clock: Clock, ids: Ids
+    config: Config,
+    policy: Policy,
+    store: Store,
+    registry: Registry,
+    redactor: Redactor,
+    clock: Clock,
+    ids: Ids,
 ) -> Dispatcher:
     """The one door of tool calls: a read runs, a write becomes a proposal, what lacks facts becomes a form."""
     return Dispatcher(
         registry,
+        policy=policy,
         audit=store.audit,
         proposer=Proposer(store.proposals, clock, ids, config.proposal_lifetime),
         asker=Asker(store.forms, clock, ids, config.proposal_lifetime),

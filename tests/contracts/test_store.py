@@ -252,26 +252,14 @@ async def test_a_control_means_what_was_put(store: Store):
     assert await store.controls.get("ask_2") is None
 
 
+def a_record(decision: str = "auto", number: int = 0) -> AuditRecord:
+    return AuditRecord(
+        AT, "U1", "Oscar", "operator", str(SESSION), "turn_1", f"tool_{number}", "{}", decision, "ok", "{}", "s", "", number
+    )  # fmt: skip
+
+
 async def test_audit_rows_are_read_in_order(store: Store, tmp_path: Path):
-    rows = [
-        AuditRecord(
-            AT,
-            "U1",
-            "Oscar",
-            "operator",
-            str(SESSION),
-            "turn_1",
-            f"tool_{n}",
-            "{}",
-            "auto",
-            "ok",
-            "{}",
-            "s",
-            "",
-            n,
-        )
-        for n in range(3)
-    ]
+    rows = [a_record(number=n) for n in range(3)]
     for row in rows:
         await store.audit.record(row)
     assert list(read_audit(tmp_path / "bot.db")) == list(enumerate(rows, 1))
@@ -343,3 +331,39 @@ async def test_a_submitted_form_is_unanswered_until_its_turn_began(store: Store)
     assert await store.forms.unanswered() == []
     await store.turns.end("turn_9", TurnOutcome.WAITING)
     assert await store.forms.unanswered() == []
+
+
+async def test_a_lease_has_one_holder_and_a_higher_fence_for_each_new_one(store: Store):
+    assert await store.leases.take("target", "a", 60) == 1
+    assert await store.leases.take("target", "b", 60) is None
+    assert await store.leases.take("target", "a", 60) == 1
+    assert await store.leases.renew("target", "a", 60)
+    assert not await store.leases.renew("target", "b", 60)
+    await store.leases.drop("target", "b")
+    assert await store.leases.holder("target") == "a"
+    await store.leases.drop("target", "a")
+    assert await store.leases.holder("target") is None
+    assert await store.leases.take("target", "b", 60) == 2
+
+
+async def test_a_lease_that_is_not_renewed_ends_by_itself(store: Store):
+    assert await store.leases.take("target", "a", 0) == 1
+    assert not await store.leases.renew("target", "a", 60)
+    assert await store.leases.take("target", "b", 60) == 2
+    assert await store.leases.holder("target") == "b"
+
+
+async def test_a_move_and_its_audit_row_are_one(store: Store, tmp_path: Path):
+    await store.proposals.add(a_proposal(1), a_record("proposed"))
+    pending = await store.proposals.get(a_proposal(1).id)
+    assert pending is not None
+    moved = await store.proposals.move(pending, ProposalState.REJECTED, AT, a_record("rejected"))
+    lost = await store.proposals.move(pending, ProposalState.APPROVED, AT, a_record("approved"))
+    assert (moved is not None, lost) == (True, None)
+    assert [row.decision for _, row in read_audit(tmp_path / "bot.db")] == ["proposed", "rejected"]
+
+
+async def test_a_move_changes_nothing_that_the_digest_covers(store: Store):
+    await store.proposals.add(a_proposal(1))
+    with pytest.raises(ValueError, match="arguments"):
+        await store.proposals.move(a_proposal(1), ProposalState.REJECTED, AT, arguments={})
