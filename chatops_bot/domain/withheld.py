@@ -19,8 +19,8 @@ _CORE_CHARS = 16
 _TAIL_CHARS = 12
 """From here on the beginning of a sentence is held back until it is clear whether it goes on."""
 
-_HEX_RUN = re.compile(r"[0-9a-f]{32,}", re.IGNORECASE)
-_BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{20,}={0,2}")
+_RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}+={0,2}")
+"""Whatever may hold a nonce, in hex or in base64."""
 _FENCE, _PROMPT = "[redacted:fence]", "[redacted:prompt]"
 
 
@@ -34,6 +34,7 @@ class Withheld(Redactor):
         self._sentences = tuple({" ".join(sentence.split()) for sentence in sentences})
         longest_first = sorted(self._sentences, key=len, reverse=True)
         spelled = "|".join(r"\s+".join(map(re.escape, each.split(" "))) for each in longest_first)
+        self._heads = tuple(sentence[:_TAIL_CHARS].lower() for sentence in self._sentences)
         self._said = re.compile(spelled, re.IGNORECASE) if spelled else None
 
     def watching(self, nonce: Callable[[], str]) -> Callable[[], str]:
@@ -49,14 +50,18 @@ class Withheld(Redactor):
     def text(self, text: str) -> str:
         """As `Redactor.text`, without nonces in hex or base64, and without sentences of the prompt."""
         text = super().text(text)
-        if self._said is not None:
+        if self._said is not None and self._may_say(text):
             text = self._said.sub(_PROMPT, text)
-        text = _HEX_RUN.sub(self._without_nonces, text)
-        return _BASE64_RUN.sub(self._without_cores, text)
+        return _RUN.sub(self._without_nonces, text)
 
     def begun(self, text: str) -> int:
         """How many characters at the end of `text` may be the beginning of a sentence."""
         return max((_begun(text, sentence) for sentence in self._sentences), default=0)
+
+    def _may_say(self, text: str) -> bool:
+        """Whether a sentence begins in `text`; much quicker to tell than what it says."""
+        plain = " ".join(text.split()).lower()
+        return any(head in plain for head in self._heads)
 
     def _remember(self, nonce: str) -> None:
         self._nonces[nonce] = cores = _cores(nonce)
@@ -66,18 +71,18 @@ class Withheld(Redactor):
             self._cores.difference_update(forgotten)
 
     def _without_nonces(self, match: re.Match[str]) -> str:
-        run, kept, at = match.group(), "", 0
-        while at < len(run):
-            if run[at : at + _HEX_CHARS].lower() in self._nonces:
-                kept, at = kept + _FENCE, at + _HEX_CHARS
-            else:
-                kept, at = kept + run[at], at + 1
-        return kept
-
-    def _without_cores(self, match: re.Match[str]) -> str:
         run = match.group()
-        windows = (run[at : at + _CORE_CHARS] for at in range(len(run) - _CORE_CHARS + 1))
-        return _FENCE if any(window in self._cores for window in windows) else run
+        if any(run[at : at + _CORE_CHARS] in self._cores for at in range(len(run) - _CORE_CHARS + 1)):
+            return _FENCE
+        pieces: list[str] = []
+        at = kept_to = 0
+        while at <= len(run) - _HEX_CHARS:
+            if run[at : at + _HEX_CHARS].lower() in self._nonces:
+                pieces += (run[kept_to:at], _FENCE)
+                at = kept_to = at + _HEX_CHARS
+            else:
+                at += 1
+        return "".join((*pieces, run[kept_to:]))
 
 
 def _cores(nonce: str) -> tuple[str, ...]:

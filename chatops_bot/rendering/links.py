@@ -14,6 +14,9 @@ QUERY_CHARS = 64
 """Longest query and fragment, together, of a link that lives."""
 _DENSE = re.compile(r"(?=[^\W_]*\d)(?=[^\W_]*[^\W\d_])[^\W_]{20,}")
 """Letters and digits in one long run, as ciphers and encodings look; words and dates do not."""
+_MARKED = re.compile(r"[*~]|://|www\.", re.IGNORECASE)
+"""What may end an address early, and let another one begin inside it."""
+_UNDERLINED = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 
 _ENDS = r"\s<>|`\\\[\]，。；、！？：（）【】《》「」“”‘’"
 _BODY = rf"(?:[^()&{_ENDS}]|\([^(){_ENDS}]*\)|&(?!(?:lt|gt);))"
@@ -51,7 +54,10 @@ class Links:
         if parts is None or not self._knows(parts["host"].lower().rstrip(".")):
             return False
         query = parts["query"] or ""
-        return len(query) <= QUERY_CHARS and not _DENSE.search(query)
+        if len(query) > QUERY_CHARS or _DENSE.search(query):
+            return False
+        rest = (parts["path"] or "") + query
+        return not (_MARKED.search(rest) or (_UNDERLINED.search(rest) and has_address(rest)))
 
     def _knows(self, host: str) -> bool:
         below = (host[at:] for at, character in enumerate(host) if character == ".")

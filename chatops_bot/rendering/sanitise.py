@@ -29,7 +29,7 @@ _PROSE = re.compile(
     r"|(?P<lone_ticks>`+)"
     r"|(?P<definition>\]:)"  # a definition of a link is swallowed by the reader
     r"|^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*>[ \t>]*"  # a quote mark stays what it is
-    rf"|(?P<link>\]\()(?=https?://)(?=(?P<inline>{ADDRESS}))|\]\(<(?P<target>{_URL})>"
+    rf"|(?P<link>\]\()(?=https?://)(?=(?P<inline>{ADDRESS}))|\]\(<(?P<target>{_URL})>(?=\s*\))"
     r"|(?P<dead_link>\]\()"
     rf"|(?P<bang>!?)<(?P<url>{_URL})(?:\|(?P<label>[^<>\n`\\\[\]]*))?>"
     r"|(?P<image>!(?=\[(?:[^\[\]\\\n`!]|\\[^\n])+\]\())"

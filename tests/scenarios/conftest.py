@@ -31,7 +31,7 @@ from chatops_bot.app.config import (
 from chatops_bot.app.local_socket import socket_address
 from chatops_bot.llm.scripted import ScriptedModel
 from chatops_bot.platforms.slack.outbound import POSTS
-from chatops_bot.ports import LLM, Clock, Store
+from chatops_bot.ports import LLM, Clock, Ids, Store
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
@@ -110,6 +110,7 @@ class World:
         config: Config | None = None,
         secrets: Secrets | None = None,
         clock: Clock | None = None,
+        ids: Ids | None = None,
         wrap_store: Callable[[Store], Store] = lambda store: store,
     ) -> AsyncIterator[Bot]:
         """A running bot; `model` None is the one of the secrets, else the offline one. A scripted model must have played
@@ -118,7 +119,7 @@ class World:
             config or self.config(),
             secrets or self.secrets(),
             clock=clock or SystemClock(),
-            ids=RandomIds(),
+            ids=ids or RandomIds(),
             model=model,
             wrap_store=wrap_store,
             posts=self.posts,
