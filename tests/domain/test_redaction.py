@@ -1,7 +1,7 @@
 """One table of secrets, applied to text and to values; what is no secret stays as it is."""
 
 from functools import cache
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given
@@ -74,13 +74,13 @@ MOST_TIMES_PLAIN = 30
 
 @cache
 def seconds_for(piece: str) -> float:
-    """How long `piece`, repeated to the full size, takes at best of two: the first may meet a busy machine."""
+    """How long `piece`, repeated to the full size, takes in CPU time, at best of two."""
     text = (piece * (HOSTILE_CHARS // len(piece) + 1))[:HOSTILE_CHARS]
     redactor, taken = Redactor(["tr0ub4dor!"]), []
     for _ in range(2):
-        start = perf_counter()
+        start = process_time()
         redactor.text(text)
-        taken.append(perf_counter() - start)
+        taken.append(process_time() - start)
     return min(taken)
 
 
