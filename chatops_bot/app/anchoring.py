@@ -50,7 +50,7 @@ class Anchoring:
     async def begin(self) -> None:
         """Compare the newest note with the audit: a tail that was cut since is told in the log, before it is buried."""
         try:
-            noted = await asyncio.to_thread(_newest, self._path)
+            noted = await asyncio.to_thread(newest_anchor, self._path)
             if noted is not None and not await is_held(self._audit, noted):
                 _log.error(
                     "the audit does not hold record %d as %s knows it: somebody changed it, or an older copy was put in its "
@@ -134,7 +134,8 @@ def named_anchor(text: str) -> Head:
     return Head(int(match["seq"]), match["mac"])
 
 
-def _newest(path: Path) -> Head | None:
+def newest_anchor(path: Path) -> Head | None:
+    """The head that was noted down last; None without a file. Raises OSError."""
     try:
         with path.open(encoding="ascii", errors="replace") as file:
             return next(iter(deque(read_anchors(file), maxlen=1)), None)
