@@ -6,6 +6,7 @@ odd is shown, the bracket of the escapes included, so that two different values 
 strike out or enclose the letter before them, that pile up, or that have no letter to stand on.
 """
 
+import json
 import re
 import unicodedata
 
@@ -35,6 +36,7 @@ _IN_PROSE = re.compile(
     rf"|[{_HIDDEN}]|(?<=[{_SELECTORS}])[{_SELECTORS}]"
 )
 _ON_A_CARD = re.compile(f"[{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
+_IN_JSON = re.compile(f"[{_HIDDEN}{_SELECTORS}]")
 _ON_ONE_LINE = re.compile(f"[\t\n{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
 
 _MARKED = re.compile("[\u0300-\U0010ffff]+")
@@ -66,6 +68,11 @@ def exact_block(text: str) -> str:
 def one_line(text: str) -> str:
     """Prose on one line: runs of white space become one space, hidden characters are shown."""
     return shown(" ".join(text.split()))
+
+
+def json_shown(text: str) -> str:
+    """JSON text that holds no hidden character: each is spelled as JSON spells it, so the value stays the same."""
+    return _IN_JSON.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
 def inert(text: str) -> str:
