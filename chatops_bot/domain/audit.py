@@ -11,8 +11,9 @@ RESULT_VIEW_BYTES = 4096
 class AuditRecord:
     """`result` is the redacted first 4 KiB.
 
-    `decision` of a call: auto (it ran), proposed, asked (it became a form), refused, invalid, failed (a write that could not
-    be proposed) or stopped. Of a proposal: approved or refused, and the state that it came to. Of a form: filled.
+    `decision` of a call: auto (it ran), proposed, known (the same change waits already), asked (it became a form), refused,
+    invalid, failed (a write that could not be proposed) or stopped. Of a proposal: approved (once a vote) or refused, and the
+    state that it came to; `status` is the state after it. Of a form: filled.
     """
 
     at: datetime

@@ -23,12 +23,12 @@ from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
 from chatops_bot.rendering import notices
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
-from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput, stored_input
 from chatops_bot.sessions.memory import ThreadMemory
+from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.resting import store_rest
 from chatops_bot.tools.registry import Registry
 
@@ -64,7 +64,7 @@ class Conductor:
         loop: Loop,
         registry: Registry,
         agents: Mapping[Language, AgentConfig],
-        approvals: Approvals,
+        cards: ProposalCards,
         forms: Forms,
         followups: Followups,
         redactor: Redactor,
@@ -78,7 +78,7 @@ class Conductor:
         self._loop = loop
         self._registry = registry
         self._agents = agents
-        self._approvals = approvals
+        self._cards = cards
         self._forms = forms
         self._followups = followups
         self._redactor = redactor
@@ -285,7 +285,7 @@ class Conductor:
                 answer.view.offer(await self._followups.offered(questions))
             answer.show(event)
             if isinstance(event, Proposed):
-                await self._approvals.show(event.proposal)
+                await self._cards.show_new(event.proposal)
             elif isinstance(event, Asked):
                 await self._forms.show(event.form)
 
