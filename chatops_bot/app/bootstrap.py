@@ -1,7 +1,6 @@
 """A running bot: its doors are opened around the core, and closed again. Nothing connects on import."""
 
 import asyncio
-import hmac
 import logging
 import os
 from collections.abc import AsyncGenerator, Callable, Coroutine
@@ -13,9 +12,10 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
+from chatops_bot.app.anchoring import Anchoring, posting
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_registry, open_store
-from chatops_bot.app.engine import Node, alone
+from chatops_bot.app.engine import alone
 from chatops_bot.app.health import Health
 from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
@@ -38,7 +38,7 @@ from chatops_bot.domain.people import Role
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
-from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
+from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform, Store
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.mailbox import TurnInput
@@ -83,7 +83,7 @@ async def open_bot(
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
-        sqlite = await stack.enter_async_context(open_store(config, clock))
+        sqlite = await stack.enter_async_context(open_store(config, clock, secrets.keys))
         registry = await stack.enter_async_context(open_registry(config, secrets, clock))
         turns = TurnCount(metrics := Metrics())
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
@@ -95,12 +95,13 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(sqlite), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            node=_node(secrets, ids), on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
+            node=alone(ids, secrets.keys), on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, sqlite.check)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
+        await _anchor(stack, config, sqlite.audit, platform, clock)
         never_started = await _recover(core, platform, directory, clock, turns)
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
@@ -123,10 +124,6 @@ async def open_bot(
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
-
-
-def _node(secrets: Secrets, ids: Ids) -> Node:
-    return alone(ids.new("process"), hmac.digest(secrets.slack_app_token.encode(), b"buttons", "sha256"))
 
 
 def _slack(
@@ -206,6 +203,17 @@ async def come_to_rest(
     left = max(0.0, deadline - asyncio.get_running_loop().time())
     await unless(hurry, asyncio.gather(router.drain(left), slack.drain(left), desk.drain(left)))
     await asyncio.gather(router.cut(CUT_SECONDS), desk.aclose(CUT_SECONDS))
+
+
+async def _anchor(
+    stack: AsyncExitStack, config: Config, audit: AuditReader, platform: Platform, clock: Clock
+) -> None:
+    """Note the heads of the audit down until the stack is closed, and once more then."""
+    channel = config.audit.anchor_channel
+    anchoring = Anchoring(audit, clock, config.anchor_path, posting(platform, channel) if channel else None)
+    await anchoring.begin()
+    stack.push_async_callback(anchoring.end)
+    _run_beside(stack, anchoring.keep(), "anchoring of the audit")
 
 
 def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:

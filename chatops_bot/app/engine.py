@@ -1,10 +1,11 @@
 """The wiring of the decision engine: who may decide, how decisions move proposals, how approved ones are run and shown."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from chatops_bot.app.config import Config
+from chatops_bot.app.keys import Keys
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
@@ -25,21 +26,26 @@ from chatops_bot.tools.registry import Registry
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """This process among those that share a store: its name, new at each start; who of the others is dead; and the key,
-    which all of them have, that seals actions and buttons."""
+    """This process among those that share a store: its name, new at each start; who of the others is dead; and the keys,
+    which all of them have: `actions` seal what is approved (the first one seals, each verifies), `buttons` what a button
+    carries."""
 
     name: str
     is_dead: IsDead
-    key: bytes = field(repr=False)
+    actions: Sequence[bytes] = field(repr=False)
+    buttons: bytes = field(repr=False)
 
 
-def alone(name: str, key: bytes) -> Node:
-    """A process that has its store to itself, so that every other one is dead."""
+def alone(ids: Ids, keys: Keys | None) -> Node:
+    """A process that has its store to itself, so that every other one is dead; without `keys`, one whose store is thrown away."""
+    name = ids.new("process")
 
     async def is_dead(other: str) -> bool:
         return other != name
 
-    return Node(name, is_dead, key)
+    if keys is None:
+        return Node(name, is_dead, [ids.nonce().encode()], ids.nonce().encode())
+    return Node(name, is_dead, keys.actions, keys.buttons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +67,16 @@ def build_engine(
     """Everything between a write call of the model, or a press, and the tool that it may run."""
     policy = Policy()
     moves = ProposalMoves(store.proposals, store.audit, clock, redactor)
-    drafter = Drafter(policy, clock, ids, config.proposal_lifetime, node.key)
+    drafter = Drafter(policy, clock, ids, config.proposal_lifetime, node.actions[0])
     card = partial(
         proposal_card,
         approver_configured=config.has_approver,
         redact=redactor.text,
-        sealed=partial(sealed_button, node.key),
+        sealed=partial(sealed_button, node.buttons),
     )
     cards = ProposalCards(store, platform, card, clock)
     applying = Applying(
-        proposals=store.proposals, directory=directory, applier=Applier(registry, redactor, policy, node.key),
+        proposals=store.proposals, directory=directory, applier=Applier(registry, redactor, policy, node.actions),
         policy=policy, moves=moves, cards=cards, lock=TargetLock(store.leases, node.name, node.is_dead, clock),
         process=node.name, is_dead=node.is_dead, clock=clock,
     )  # fmt: skip
@@ -78,7 +84,7 @@ def build_engine(
     def decisions_on(platform: Platform) -> Decisions:
         return Decisions(
             proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, applying=applying,
-            redactor=redactor, clock=clock, key=node.key,
+            redactor=redactor, clock=clock, key=node.buttons,
         )  # fmt: skip
 
     return Engine(

@@ -13,6 +13,7 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.domain.view import View
 from chatops_bot.ports import Clock, Place, Platform, Store
+from chatops_bot.sessions.recording import shown_record
 
 _log = logging.getLogger(__name__)
 
@@ -49,6 +50,7 @@ class ProposalCards:
             card = await self._platform.finish(known, view)
         else:
             card = await self._platform.post(place, view, key=proposal.id)
+        await self._store.audit.record(shown_record(proposal, card, self._clock.now()))
         await self._store.proposals.shown(proposal.id, card, proposal.revision)
 
     async def show_new(self, proposal: Proposal) -> None:

@@ -4,7 +4,8 @@ What was sealed is looked at first, then the plan is made again; where the actio
 changed, nothing runs. The caller holds the claim.
 """
 
-from collections.abc import Awaitable, Mapping
+import hmac
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -50,12 +51,12 @@ class Applied:
 
 
 class Applier:
-    def __init__(self, registry: Registry, redactor: Redactor, policy: Policy, key: bytes) -> None:
-        """`key` is the one that sealed the actions."""
+    def __init__(self, registry: Registry, redactor: Redactor, policy: Policy, keys: Sequence[bytes]) -> None:
+        """`keys` are those with which actions were sealed."""
         self._registry = registry
         self._redactor = redactor
         self._policy = policy
-        self._key = key
+        self._keys = keys
 
     async def apply(self, proposal: Proposal, approver: Person) -> Applied:
         """Run the stored action with the approver's rights. Never raises for what the back end does."""
@@ -73,7 +74,10 @@ class Applier:
         return self._redacted(_unknown(_RESTARTED) if outcome is None else _came_to(outcome))
 
     async def _apply(self, proposal: Proposal, approver: Person) -> Applied:
-        if sealed_digest(self._key, proposal) != proposal.digest:
+        if not any(
+            hmac.compare_digest(sealed_digest(key, proposal).encode(), proposal.digest.encode())
+            for key in self._keys
+        ):
             return _failed(_ALTERED)
         context = _context(proposal, approver)
         try:

@@ -24,7 +24,7 @@ async def proposal(bench) -> Proposal:
 
 @pytest.fixture
 def applier(bench) -> Applier:
-    return Applier(bench.registry, Redactor(), Policy(), KEY)
+    return Applier(bench.registry, Redactor(), Policy(), [KEY])
 
 
 async def test_the_stored_action_runs_once_under_its_own_key(bench, applier: Applier, proposal: Proposal):
