@@ -363,6 +363,6 @@ class Store(Protocol):
 class Directory(Protocol):
     """Who a platform's user is, with the role that config gives them."""
 
-    async def person(self, user_id: str, channel: str = "") -> Person:
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         """With the role that they have in `channel`: unmapped members are viewers; guests, bots, deactivated and unknown
-        users are guests."""
+        users are guests. What was asked minutes ago will do, unless `fresh`: then PlatformError when nobody can say now."""

@@ -61,5 +61,6 @@ class ChatAndLocalPeople:
         self._chat = chat
         self._local = local
 
-    async def person(self, user_id: str, channel: str = "") -> Person:
-        return await (self._local if user_id.startswith(PREFIX) else self._chat).person(user_id)
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
+        people = self._local if user_id.startswith(PREFIX) else self._chat
+        return await people.person(user_id, channel, fresh=fresh)

@@ -103,7 +103,20 @@ READ_RECORDED = Phrase(
     "已记录：您已读完全部内容。如要批准，请关闭此窗口，再按卡片上的“批准”。",
     "Recorded: you have read all of it. To approve, close this and press Approve on the card.",
 )
-CLOSED = Phrase("此提案已有结论，只能查看。", "This proposal is closed; there is nothing left to decide.")
+CLOSED = Phrase(
+    "此提案已有结论或已过期，没有可决定的了。",
+    "This proposal is decided or expired; there is nothing left to decide.",
+)
+READ_HERE = Phrase(
+    "以上是完整内容，已记录您看过；尚未批准。如要批准，请再次输入 approve {code}。",
+    "This is all of it, and it is on record that you had it before you. Nothing is approved yet: to approve, give approve {code} "
+    "once more.",
+)
+READ_FIRST_REFUSED = Phrase(
+    "这个变更太长，卡片没有显示全部：请先按卡片上的“显示全部”，读到最后一页并确认。您的批准没有计入。",
+    "This change is longer than its card: press Show all on the card first and read to the last page. Your approval was not "
+    "counted.",
+)
 CONTINUED = Phrase("{label}（续）", "{label} (continued)")
 
 # The quiet end of a card

@@ -8,12 +8,13 @@ from collections.abc import Callable
 
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.proposal import Proposal
-from chatops_bot.domain.view import Block, Button, Buttons, Code, Lines, Modal, Notice
+from chatops_bot.domain.view import Block, Button, Buttons, Code, Heading, Lines, Modal, Notice, View
 from chatops_bot.rendering import card_notices as notices
 from chatops_bot.rendering.card_buttons import Sealed
 from chatops_bot.rendering.card_outcome import all_parts
 from chatops_bot.rendering.card_pages import pages_of
 from chatops_bot.rendering.card_redaction import redacted
+from chatops_bot.rendering.escapes import exact
 
 
 def page_modal(
@@ -45,15 +46,26 @@ def page_modal(
     if buttons:
         blocks.append(Buttons(tuple(buttons)))
     title, close = notices.PAGES_TITLE.said_in(language), notices.CLOSE.said_in(language)
-    return Modal(proposal.id, title, tuple(blocks), submit="", cancel=close)
+    return Modal(proposal.id, title, tuple(blocks), submit=None, cancel=close)
 
 
-def read_modal(proposal: Proposal) -> Modal:
-    """What stands in the dialog once its reader is on record."""
+def read_modal(proposal: Proposal, *, is_recorded: bool = True) -> Modal:
+    """What stands in the dialog after the press on its last page: its reader is on record, or it came too late."""
     language: Language = "zh" if proposal.language == "zh" else "en"
-    said = Notice(notices.READ_RECORDED.said_in(language), "good")
+    phrase = notices.READ_RECORDED if is_recorded else notices.CLOSED
+    said = Notice(phrase.said_in(language), "good" if is_recorded else "warning")
     title, close = notices.PAGES_TITLE.said_in(language), notices.CLOSE.said_in(language)
-    return Modal(proposal.id, title, (said,), submit="", cancel=close)
+    return Modal(proposal.id, title, (said,), submit=None, cancel=close)
+
+
+def whole_view(proposal: Proposal, redact: Callable[[str], str]) -> View:
+    """All of a long action at once, for a terminal; who has it on the screen is told how to go on."""
+    proposal = redacted(proposal, redact)
+    language: Language = "zh" if proposal.language == "zh" else "en"
+    title = notices.PAGES_TITLE.said_in(language)
+    said = notices.READ_HERE.filled(code=exact(proposal.code)).said_in(language)
+    codes = (Code(part.text, part.label) for part in all_parts(proposal, language))
+    return View((Heading(title), *codes, Notice(said, "warning")), title)
 
 
 def _turn(proposal: Proposal, number: int, label: str, sealed: Sealed) -> Button:

@@ -1,6 +1,7 @@
 """A long action: the card says exactly what it leaves out, its pages show every letter, and the last one alone records a reader."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -122,12 +123,11 @@ def test_a_page_that_is_not_there_is_the_nearest_that_is(number):
 
 def test_a_long_outcome_is_cut_on_the_card_and_whole_on_the_pages():
     result = "\n".join(f"line {number}: {'x' * 60}" for number in range(400))
-    view = proposal_card(replace(PROPOSAL, **{**APPLIED, "outcome_text": result}))
+    proposal = replace(replace(PROPOSAL, **APPLIED), outcome_text=result)
+    view = proposal_card(proposal)
     assert "Result: 21 of 400 lines" in str(view.blocks)
     assert controls_of(view)[0] == "show"
-    assert result in text_on(all_pages(replace(PROPOSAL, **{**APPLIED, "outcome_text": result}))).replace(
-        "\n\n", "\n"
-    )
+    assert result in text_on(all_pages(proposal)).replace("\n\n", "\n")
 
 
 def test_no_value_can_pretend_that_something_was_left_out():
@@ -139,7 +139,8 @@ def test_no_value_can_pretend_that_something_was_left_out():
 
 @pytest.mark.parametrize("name", ["tool", "requester_name"])
 def test_a_long_name_is_cut_with_its_length_told(name):
-    proposal = replace(long_proposal(), **{name: "n" * 500})
+    changed: dict[str, Any] = {name: "n" * 500}
+    proposal = replace(long_proposal(), **changed)
     assert "n" * 140 in str(proposal_card(proposal).blocks)
     assert "n" * 161 not in str(proposal_card(proposal).blocks)
     assert "of 500 characters⟩" in str(proposal_card(proposal).blocks) or "of 514 characters⟩" in record_of(

@@ -96,7 +96,7 @@ class Wall:
 
 
 class Everybody:
-    async def person(self, user_id: str, channel: str = "") -> Person:
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         return Person(user_id, user_id, Role.OPERATOR)
 
 

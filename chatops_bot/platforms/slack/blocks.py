@@ -155,7 +155,7 @@ def modal_payload(modal: Modal) -> Json:
         "close": _plain(modal.cancel, limits.MODAL_TITLE),
         "blocks": _in_order(modal.blocks)[: limits.MODAL_BLOCKS],
     }
-    if modal.submit:
+    if modal.submit is not None:
         made["submit"] = _plain(modal.submit, limits.MODAL_TITLE)
     return made
 
