@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
@@ -59,6 +59,11 @@ class AlertsConfig(_Section):
     language: Literal["zh", "en"] = "en"
 
 
+class LinksConfig(_Section):
+    hosts: tuple[Annotated[str, Field(pattern=r"(?i)^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$")], ...] = ()
+    """Hosts that answers may link to; `.example.com` stands for all below it. Other addresses are shown as code."""
+
+
 class WebConfig(_Section):
     host: str = "127.0.0.1"
     port: int = Field(default=8320, ge=0, le=65535)
@@ -107,6 +112,7 @@ class Config(_Section):
     roles: RolesConfig = RolesConfig()
     local: LocalConfig = LocalConfig()
     alerts: AlertsConfig = AlertsConfig()
+    links: LinksConfig = LinksConfig()
     web: WebConfig = WebConfig()
     logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()

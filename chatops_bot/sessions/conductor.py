@@ -21,6 +21,7 @@ from chatops_bot.domain.transcript import Entry, FormFilled, UserSaid
 from chatops_bot.domain.turn_event import Asked, Noted, Proposed, Rested, TurnEvent
 from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
 from chatops_bot.rendering import notices
+from chatops_bot.rendering.links import NO_LINKS, Links
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
 from chatops_bot.sessions.approvals import Approvals
@@ -72,8 +73,9 @@ class Conductor:
         clock: Clock,
         ids: Ids,
         on_rest: Callable[[str, TurnOutcome], None] = _tells_nobody,
+        links: Links = NO_LINKS,
     ) -> None:
-        """`on_rest` is told of each turn, by its id, that came to rest, after its last message."""
+        """`links` are those that answers may hold; `on_rest` is told of each turn, by its id, that came to rest, after its last message."""
         self._platform = platform
         self._store = store
         self._loop = loop
@@ -88,6 +90,7 @@ class Conductor:
         self._memory = ThreadMemory(platform, redactor, clock)
         self._answers: dict[str, AnswerMessage] = {}
         self._on_rest = on_rest
+        self._links = links
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopped: dict[str, Person] = {}
 
@@ -257,7 +260,13 @@ class Conductor:
             self._on_rest(turn_input.turn_id, progress.outcome)
 
     def _view(self, turn_id: str, language: Language) -> TurnView:
-        return TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)
+        return TurnView(
+            language,
+            self._platform.limits.text_chars,
+            self._redactor,
+            stop_value=turn_id,
+            links=self._links,
+        )
 
     async def _run(
         self,
