@@ -100,7 +100,7 @@ async def open_bot(
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
-        await _anchor(stack, config, sqlite.audit, platform, clock)
+        await _anchor(stack, config, secrets, sqlite.audit, platform, clock)
         never_started = await _recover(core, platform, directory, clock, turns)
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
@@ -205,12 +205,17 @@ async def come_to_rest(
 
 
 async def _anchor(
-    stack: AsyncExitStack, config: Config, audit: AuditReader, platform: Platform, clock: Clock
+    stack: AsyncExitStack,
+    config: Config,
+    secrets: Secrets,
+    audit: AuditReader,
+    platform: Platform,
+    clock: Clock,
 ) -> None:
     """Note the heads of the audit down until the stack is closed, and once more then."""
     channel = config.audit.anchor_channel
     anchoring = Anchoring(audit, clock, config.anchor_path, posting(platform, channel) if channel else None)
-    await anchoring.begin()
+    await anchoring.begin([key.id for key in secrets.keys.audit] if secrets.keys else [])
     stack.push_async_callback(anchoring.end)
     _run_beside(stack, anchoring.keep(), "anchoring of the audit")
 

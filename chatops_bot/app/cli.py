@@ -243,14 +243,14 @@ def _audit_show(options: argparse.Namespace) -> int:
     import asyncio
     from datetime import UTC, datetime
 
-    from chatops_bot.app.audit_filter import AuditFilter, moment
+    from chatops_bot.app.audit_filter import AuditFilter, known_decision, moment
     from chatops_bot.app.audit_show import show
     from chatops_bot.app.stdout import while_read
     from chatops_bot.app.where import Where
 
     wanted = AuditFilter(
         proposal=options.proposal, person=options.person, session=options.session, tool=options.tool,
-        decision=options.decision, since=moment(options.since, datetime.now(UTC)) if options.since else None,
+        decision=known_decision(options.decision), since=moment(options.since, datetime.now(UTC)) if options.since else None,
     )  # fmt: skip
     where = Where(options.data, options.config)
     return while_read(lambda: asyncio.run(show(where, wanted, as_json=options.json, last=options.last)))

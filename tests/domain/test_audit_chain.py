@@ -1,5 +1,7 @@
 """Every way to change a chain is found, and named at the first record that is not as it was sealed."""
 
+import random
+import time
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
@@ -187,6 +189,29 @@ def test_after_a_rotation_the_older_key_verifies_what_it_sealed_and_seals_no_mor
     assert broken(rotated, keys=[KEY]) == (13, "wrong_key")
     back = [*rotated, *a_chain(1, KEY, rotated[-1].head)]
     assert broken(back, keys=[OTHER, KEY]) == (16, "old_key")
+
+
+@pytest.mark.soak
+def test_in_a_long_chain_every_tampering_is_found_and_it_is_verified_quickly(soak: int):
+    chain = a_chain(10_000)
+    began = time.process_time()
+    assert verify([KEY], chain) == Verified(chain[-1].head)
+    rate = len(chain) / (time.process_time() - began)
+    print(f"\n[measured] verified {rate:,.0f} records/s")
+    assert rate >= 50_000
+    anchors = [row.head for row in chain[63::64]]
+    positions = random.Random(soak).sample(range(1, len(chain) - 64), k=2 * soak)
+    for at in positions:
+        row, later = chain[at], chain[at + 40]
+        forged = replace(row, body=row.body.replace("pause_task", "delete_task"))
+        assert broken([*chain[:at], forged, *chain[at + 1 :]]) == (at + 1, "changed")
+        assert broken([*chain[:at], *chain[at + 1 :]]) == (at + 1, "missing")
+        assert broken([*chain[:at], forged, *chain[at:]]) == (at + 1, "inserted")
+        assert broken([*chain[:at], later, *chain[at + 1 : at + 40], row, *chain[at + 41 :]]) == (
+            at + 1,
+            "reordered",
+        )
+        assert broken(chain[:at], anchors) == (at + 1, "cut")
 
 
 def test_a_key_shows_nothing_of_itself():
