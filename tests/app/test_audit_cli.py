@@ -294,6 +294,8 @@ async def test_a_whole_audit_is_said_to_be_whole_with_its_head(
         ("DELETE FROM audit WHERE seq > 1", 2, "is missing, and all after it: the end was cut off"),
         ("DELETE FROM audit", 1, "is missing, and all after it: the end was cut off"),
         ("UPDATE audit SET mac = 7.5 WHERE seq = 3", 3, "is not what was sealed"),
+        ("UPDATE audit SET body = CAST(x'ff7b7d' AS TEXT) WHERE seq = 2", 2, "is not what was sealed"),
+        ("UPDATE audit SET body = x'ff' WHERE seq = 2", 2, "cannot be read (a field of it is no text)"),
     ],
 )
 async def test_the_first_bad_record_is_named_in_one_sentence(
@@ -306,6 +308,22 @@ async def test_the_first_bad_record_is_named_in_one_sentence(
     assert said.startswith(f"The audit is broken: record {record} {words}")
     value = json.loads((await verified(as_json=True))[1])
     assert (value["ok"], value["record"]) == (False, record)
+
+
+async def test_a_record_that_cannot_be_read_hides_no_other(
+    tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+):
+    folder = await a_bot(tmp_path, clock, rows=4)
+    changed(
+        folder,
+        "UPDATE audit SET body = CAST(x'ff7b7d' AS TEXT) WHERE seq = 2; UPDATE audit SET body = x'ff' WHERE seq = 3",
+    )
+    capsys.readouterr()
+    assert await show(Where(data=folder), AuditFilter(), as_json=True, last=9) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert ["unreadable" in row for row in rows] == [False, True, True, False]
+    assert await show(Where(data=folder), AuditFilter(), as_json=False, last=9) == 0
+    assert capsys.readouterr().out.count("cannot be read: ") == 2
 
 
 async def test_an_export_is_verified_where_there_is_no_store(

@@ -131,6 +131,25 @@ def test_records_that_changed_places_are_reordered(one: int, two: int, fit: bool
     assert broken(renumbered(rows) if fit else rows) == (min(one, two) + 1, "reordered")
 
 
+@given(st.lists(st.tuples(POSITIONS, st.booleans()), max_size=16))
+def test_whatever_is_done_to_the_rows_the_first_that_is_not_in_its_place_as_it_was_is_named(
+    picks: list[tuple[int, bool]],
+):
+    """Any rows in any order, some of them forged, against the plain definition of the first bad one."""
+    start = [(at, False) for at in range(len(picks) % 7)]  # else most chains would break at once
+    rows = [
+        replace(CHAIN[at], mac="0" * 64) if is_forged else CHAIN[at] for at, is_forged in [*start, *picks]
+    ]
+    whole = [one == two for one, two in zip(rows, CHAIN, strict=False)]
+    good = whole.index(False) if False in whole else min(len(rows), len(CHAIN))
+    found = verify([KEY], rows, [CHAIN[-1].head])
+    if rows == CHAIN:
+        assert isinstance(found, Verified)
+    else:
+        assert isinstance(found, Broken)
+        assert found.seq == good + 1
+
+
 @given(POSITIONS, st.booleans())
 def test_a_record_that_stands_twice_is_duplicated(at: int, fit: bool):
     rows = [*CHAIN[: at + 1], CHAIN[at], *CHAIN[at + 1 :]]
@@ -191,6 +210,7 @@ def test_after_a_rotation_the_older_key_verifies_what_it_sealed_and_seals_no_mor
     assert broken(back, keys=[OTHER, KEY]) == (16, "old_key")
 
 
+@pytest.mark.case("hitl-S9")
 @pytest.mark.soak
 def test_in_a_long_chain_every_tampering_is_found_and_it_is_verified_quickly(soak: int):
     chain = a_chain(10_000)
