@@ -11,6 +11,7 @@ from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.keys import Keys
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
@@ -58,9 +59,9 @@ class Core:
 
 
 @asynccontextmanager
-async def open_store(config: Config, clock: Clock) -> AsyncGenerator[SqliteStore, None]:
-    """The store of `config`. Raises StoreError when it cannot be used."""
-    store = await SqliteStore.open(config.store_path, clock)
+async def open_store(config: Config, clock: Clock, keys: Keys | None) -> AsyncGenerator[SqliteStore, None]:
+    """The store of `config`; without `keys`, one that is thrown away. Raises StoreError when it cannot be used."""
+    store = await SqliteStore.open(config.store_path, clock, keys.audit[0] if keys else None)
     try:
         yield store
     finally:

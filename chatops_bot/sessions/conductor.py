@@ -30,6 +30,7 @@ from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput, stored_input
 from chatops_bot.sessions.memory import ThreadMemory
+from chatops_bot.sessions.recording import asked_record, refused_record
 from chatops_bot.sessions.resting import store_rest
 from chatops_bot.tools.registry import Registry
 
@@ -173,7 +174,13 @@ class Conductor:
 
     async def refuse(self, turn_input: TurnInput, why: Phrase) -> None:
         """End an accepted turn that may not start, and say why."""
+        await self.turn_away(turn_input.session, turn_input.author, why, turn_input.turn_id)
         await self._end_unstarted(turn_input, why, TurnOutcome.FAILED)
+
+    async def turn_away(self, session: SessionKey, person: Person, why: Phrase, turn_id: str = "") -> None:
+        """Record that somebody may not use the bot, and so began nothing; telling them is for the caller."""
+        record = refused_record(session, person, why, turn_id, self._clock.now(), self._redactor)
+        await self._store.audit.record(record)
 
     async def _end_unstarted(self, turn_input: TurnInput, note: Phrase, outcome: TurnOutcome) -> None:
         answer = self._answer(turn_input)
@@ -278,6 +285,8 @@ class Conductor:
         said: Entry = turn_input.filled or UserSaid(
             turn_id, now, author.id, author.name, author.role.value, turn_input.text, language
         )
+        if turn_input.filled is None:  # a form that was filled in has been recorded
+            await self._store.audit.record(asked_record(turn_input, now, self._redactor))
         progress.started = True
         await self._store.transcripts.append(session, [said] if earlier is None else [earlier, said])
         turn = Turn(
