@@ -58,9 +58,12 @@ def test_what_is_taken_out_and_what_stays(withheld: Withheld, text: str, shown: 
 
 def test_the_beginning_of_a_sentence_is_held_back_until_it_turns_out_to_be_another(withheld: Withheld):
     for end in range(12, len(RULE)):
-        assert withheld.begun(f"Look: {RULE[:end]}") == end
-    assert withheld.begun(f"Look: {RULE[:20]} nothing") == 0
-    assert withheld.begun("Look: Never") == 0, "so little says nothing"
+        assert withheld.held_back(f"Look: {RULE[:end]}") >= end
+        assert withheld.may_end_in_a_secret(f"Look: {RULE[:end]}")
+    assert withheld.held_back(f"Look: {RULE[:20]} nothing ") == 0
+    assert withheld.held_back("Look: Never ") == 0, "so little says nothing"
+    assert withheld.may_end_in_a_secret(f"it is {NONCE[:20]}")
+    assert not withheld.may_end_in_a_secret("it is 0123456")
 
 
 def test_old_nonces_are_forgotten_and_a_repeated_one_takes_no_longer():
