@@ -9,8 +9,9 @@ A text that grows is redacted whole each time it is shown, less its last `held_b
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.secret_forms import SHORTEST_SECRET, forms
@@ -32,10 +33,9 @@ class Redactor:
         self._configured = one_of(self._forms) if self._forms else None
         self._live: tuple[str, ...] = ()
 
-    def also(self, secrets: Iterable[str]) -> "Redactor":
+    def also(self, secrets: Iterable[str]) -> Self:
         """A redactor that hides these as well, just as they are spelled: cheap enough for what lives as long as a turn."""
-        more = Redactor.__new__(Redactor)
-        more._forms, more._configured = self._forms, self._configured
+        more = copy(self)
         more._live = (*self._live, *(secret for secret in secrets if len(secret) >= SHORTEST_SECRET))
         return more
 
@@ -50,10 +50,6 @@ class Redactor:
         for secret in self._live:
             spans += _spans_of(secret, text)
         return _without(text, spans) if spans else text
-
-    def begun(self, text: str) -> int:
-        """How many characters at the end of a text that still grows may be the beginning of something that is no secret but withheld."""
-        return 0
 
     def phrase(self, phrase: Phrase) -> Phrase:
         """A phrase with both languages redacted."""
