@@ -1,9 +1,10 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
+import ssl
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import httpx
 
@@ -68,10 +69,16 @@ async def open_store(config: Config, clock: Clock, keys: Keys | None) -> AsyncGe
         await store.aclose()
 
 
+@cache
+def trusted_authorities() -> ssl.SSLContext:
+    """Those that httpx trusts by itself; read once a process, since each reading takes 25 ms."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 @asynccontextmanager
 async def open_registry(config: Config, secrets: Secrets, clock: Clock) -> AsyncGenerator[Registry, None]:
     """Every tool that `config` connects."""
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx.AsyncClient(trust_env=False, verify=trusted_authorities()) as http:
         yield Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
 
 
