@@ -15,6 +15,7 @@ from aiohttp import web
 from chatops_bot.app.anchoring import Anchoring, posting
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_registry, open_store
+from chatops_bot.app.engine import alone
 from chatops_bot.app.health import Health
 from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
@@ -94,7 +95,7 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(sqlite), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
+            node=alone(ids, secrets.keys), on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, sqlite.check)
         identity = await slack.identity()
@@ -114,7 +115,7 @@ async def open_bot(
         await api.start(desk)
         stack.callback(desk.take_no_more)
         overdue = {
-            "proposals": core.approvals.sweep,
+            "proposals": core.applying.sweep,
             "forms": core.forms.sweep,
             "filled forms": core.router.begin_filled,
         }
@@ -189,7 +190,7 @@ async def _recover(
         )
     for turn in never_started:
         turns.resume(turn.turn_id)
-    await core.approvals.recover()
+    await core.applying.recover()
     return never_started
 
 
