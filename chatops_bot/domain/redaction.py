@@ -87,7 +87,8 @@ class Redactor:
         for form in parted:
             at = text.find(form, max(0, len(text) - held - len(form) + 1))
             held = max(held, len(text) - at) if at >= 0 else held
-        return held
+        # Not from the middle of a run: a rule may know the run by its end.
+        return len(text) - len(text[: len(text) - held].rstrip(_VISIBLE_ASCII))
 
     def may_end_in_a_secret(self, text: str) -> bool:
         """Whether what is held back of `text`, should nothing follow, is better never shown: it may be half a secret."""

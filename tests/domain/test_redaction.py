@@ -161,12 +161,6 @@ def test_what_makes_a_clean_text_cheap_skips_nothing_that_a_rule_would_find(text
         assert not found or shown != text, rule.label
 
 
-@given(st.lists(PIECES, max_size=6).map("".join))
-def test_what_was_redacted_once_stays_as_it_is(text: str):
-    once = Redactor(["tr0ub4dor!"]).text(text)
-    assert Redactor(["tr0ub4dor!"]).text(once) == once
-
-
 STREAMED = [
     "tr0ub4dor!",
     "correct horse battery",
