@@ -116,6 +116,8 @@ RULES: tuple[Rule, ...] = (
     _rule("private-key", "-----begin",
           r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
           rf"(?:[\s\S]{{0,{PEM_CHARS}}}?-----END [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?-----|[\s\S]{{0,{PEM_CHARS}}}+)"),
+    # What a cut has left of one: whole lines of it, and its end. The lines before are gone over once a run of them.
+    _rule("private-key", "-----end", r"(?<![A-Za-z0-9+/=\r\n])(?P<v>(?:[A-Za-z0-9+/=]{1,80}+\r?\n)++)-----END [A-Z0-9 ]{0,40}PRIVATE KEY", anywhere=True),
     _rule("putty-key", "private-lines:", r"Private-Lines: \d{1,4}\r?\n(?P<v>(?:[A-Za-z0-9+/=]{1,80}+(?:\r?\n|\Z)){1,200}+)"),
     _token("age-key", "AGE-SECRET-KEY-1", "[A-Z0-9]", 40),
     _rule("slack-token", "xox xapp- xwfp-", rf"{_BORDER}x(?:ox[abeoprs]|app|wfp)-[A-Za-z0-9.-]{{8,}}+", "[a-z0-9.-]{8}"),
