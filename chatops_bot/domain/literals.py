@@ -13,17 +13,17 @@ def beginnings(texts: Mapping[str, str]) -> re.Pattern[str]:
     for text, follows in texts.items():
         by_first.setdefault(text[0], {})[text[1:]] = follows
     return re.compile(
-        "|".join(f"{re.escape(first)}(?={_tree(rests)})" for first, rests in sorted(by_first.items()))
+        "|".join(f"{re.escape(first)}(?={tree(rests)})" for first, rests in sorted(by_first.items()))
     )
 
 
-def _tree(texts: Mapping[str, str]) -> str:
+def tree(texts: Mapping[str, str]) -> str:
     """Any of `texts` with what follows it. A tree deepens only where texts part, however long they are."""
     shared = _common(min(texts), max(texts))
     rests = {text[len(shared) :]: follows for text, follows in texts.items()}
     own = rests.pop("", None)
     firsts = sorted({text[0] for text in rests})
-    ways = [_tree({text: follows for text, follows in rests.items() if text[0] == first}) for first in firsts]
+    ways = [tree({text: follows for text, follows in rests.items() if text[0] == first}) for first in firsts]
     if own is not None:
         ways.append(f"(?:{own})" if own else "")
     return re.escape(shared) + (ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})")

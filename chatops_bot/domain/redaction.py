@@ -9,7 +9,7 @@ A text that grows is redacted whole each time it is shown, less its last `held_b
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from chatops_bot.domain.language import Phrase
@@ -125,18 +125,18 @@ _TELLING_CHARS = 4
 def _hints() -> re.Pattern[str]:
     follows: dict[str, set[str]] = {}
     for rule in RULES:
-        for hint in rule.hints:
-            follows.setdefault(hint, set()).add(rule.follows)
+        for hint, guard in rule.guards:
+            follows.setdefault(hint, set()).add(guard)
     return beginnings({hint: "" if "" in ways else "|".join(sorted(ways)) for hint, ways in follows.items()})
 
 
-@cache
-def _rules_at(two: str) -> tuple[tuple[int, bool, re.Pattern[str]], ...]:
-    """Rank, whether it is looked for anywhere, and pattern of each rule with a hint that begins with these two characters."""
+@lru_cache(maxsize=4096)
+def _rules_at(four: str) -> tuple[tuple[int, bool, re.Pattern[str]], ...]:
+    """Rank, whether it is looked for anywhere, and pattern of each rule that has a hint where these four characters stand."""
     return tuple(
         (rank, rule.anywhere, rule.pattern)
         for rank, rule in enumerate(RULES)
-        if any(hint.startswith(two) for hint in rule.hints)
+        if four.startswith(rule.hints) or any(hint.startswith(four) for hint in rule.hints)
     )
 
 
@@ -151,11 +151,11 @@ def _rule_spans(text: str) -> list[Span]:
     if _hints().search(low) is None:
         return []
     spans: list[Span] = []
-    ends: dict[int, int] = {}
+    ends = [0] * len(RULES)
     for found in _hints().finditer(low):
         start = found.start()
-        for rank, anywhere, pattern in _rules_at(low[start : start + 2]):
-            if start < ends.get(rank, 0):
+        for rank, anywhere, pattern in _rules_at(low[start : start + 4]):
+            if start < ends[rank]:
                 continue
             if anywhere:
                 ends[rank] = len(text)

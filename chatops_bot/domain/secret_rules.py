@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from chatops_bot.domain.literals import tree
+
 _BORDER = "(?<![A-Za-z0-9])"
 _ALNUM, _WORD, _B64, _HEX = "[A-Za-z0-9]", "[A-Za-z0-9_]", "[A-Za-z0-9_-]", "[0-9a-f]"
 
@@ -37,6 +39,13 @@ class Rule:
     follows: str = ""
     anywhere: bool = False
     any_case: bool = False
+
+    @property
+    def guards(self) -> Iterator[tuple[str, str]]:
+        """Each hint with what must stand around it, in lower case."""
+        bordered = self.source.startswith(_BORDER)
+        for hint in self.hints:
+            yield hint, (f"(?<![a-z0-9]{re.escape(hint)})" if bordered else "") + self.follows
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -94,8 +103,7 @@ _VALUE = (
 
 
 def _assigned(labels: Iterable[str], before: str = "", value: str = _VALUE) -> str:
-    found = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
-    return rf"{before}(?:{found}){_SEPARATOR}{_NOT_YET_REDACTED}{value}"
+    return rf"{before}{tree(dict.fromkeys(labels, _SEPARATOR))}{_NOT_YET_REDACTED}{value}"
 
 
 _ASSIGNS = r"[\\\"'\]]*+\s*+(?:=>|[:=：＝])"
@@ -115,7 +123,7 @@ def _authorization(schemes: str) -> str:
 RULES: tuple[Rule, ...] = (
     _rule("private-key", "-----begin",
           r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-          rf"(?:[\s\S]{{0,{PEM_CHARS}}}?-----END [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?-----|[\s\S]{{0,{PEM_CHARS}}}+)"),
+          rf"(?:(?:[^-]{{1,32}}+|-(?!----END )){{0,{PEM_CHARS // 32}}}+-----END [A-Z0-9 ]{{0,40}}PRIVATE KEY(?: BLOCK)?-----|[\s\S]{{0,{PEM_CHARS}}}+)"),
     # What a cut has left of one: whole lines of it, and its end. The lines before are gone over once a run of them.
     _rule("private-key", "-----end", r"(?<![A-Za-z0-9+/=\r\n])(?P<v>(?:[A-Za-z0-9+/=]{1,80}+\r?\n)++)-----END [A-Z0-9 ]{0,40}PRIVATE KEY", anywhere=True),
     _rule("putty-key", "private-lines:", r"Private-Lines: \d{1,4}\r?\n(?P<v>(?:[A-Za-z0-9+/=]{1,80}+(?:\r?\n|\Z)){1,200}+)"),
@@ -132,7 +140,7 @@ RULES: tuple[Rule, ...] = (
     _token("github-token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", _WORD, 20),
     _token("gitlab-token", "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- GR1348941", "[A-Za-z0-9_.-]", 16),
     _rule("aws-key", "akia asia abia acca", rf"{_BORDER}(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}}(?![A-Za-z0-9])", "[a-z0-9]{16}"),
-    _rule("aws-secret", "akia asia", r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s,:;|\"']{1,8}(?P<v>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])", "[a-z0-9]{16}"),
+    _rule("aws-secret", "akia asia", rf"{_BORDER}(?:AKIA|ASIA)[A-Z0-9]{{16}}[\s,:;|\"']{{1,8}}(?P<v>[A-Za-z0-9/+]{{40}})(?![A-Za-z0-9/+=])", "[a-z0-9]{16}"),
     _token("google-key", "AIza", _B64, 30),
     _token("google-token", "ya29. GOCSPX- 1//0", "[A-Za-z0-9_./-]", 20),
     _rule("azure-signature", "sig=", r"(?<![A-Za-z0-9])sig=(?P<v>[A-Za-z0-9%+/=_-]{20,}+)", "[a-z0-9%+/=_-]{20}"),
@@ -170,18 +178,18 @@ RULES: tuple[Rule, ...] = (
     _token("build-token", "CCIPAT_ CCIPRJ_ bkua_ squ_ sqp_ sqa_ pnu_ sgp_ figd_ PMAK- dt0c01. dt0s01. CFPAT-", "[A-Za-z0-9_.-]", 30),
     # The whole shape is looked for once per run of characters; only then where in its first part the token begins.
     _rule("jwt", "eyj", rf"(?<!{_B64})(?={_B64}*+\.eyJ{_B64}{{8,}}+\.{_B64}{{8}})(?:{_B64}*?[_-])??(?P<v>eyJ{_B64}{{8,}}+\.{_B64}++\.{_B64}++)", anywhere=True),
-    _rule("bearer", "bearer", r"bearer\s{1,4}+(?P<v>(?=[A-Z._~+/=-]*+[0-9])[A-Z0-9._~+/=-]{12,}+)", any_case=True),
+    _rule("bearer", "bearer", r"bearer\s{1,4}+(?P<v>(?=[A-Z._~+/=-]*+[0-9])[A-Z0-9._~+/=-]{12,}+)", r"\s{1,4}+[a-z0-9._~+/=-]{12}", any_case=True),
     _rule("basic", "authorization", _authorization("basic"), _ASSIGNS, any_case=True),
     _rule("authorization", "authorization", _authorization(_SCHEMES), _ASSIGNS, any_case=True),
     _rule("cookie", "cookie", rf"cookie2?(?:{_QUOTE})?+\s*+[:=]\s*+(?:{_QUOTE})?+(?P<v>[A-Z0-9!#$%&*+.^_`|~-]{{1,64}}+=[^\r\n\"'\\]{{4,}}+)", f"2?{_ASSIGNS}", any_case=True),
     _rule("fence", "nonce=", r"nonce=(?P<v>[0-9a-f]{32})", "[0-9a-f]{32}"),  # a nonce that a model repeats is no use to anybody who reads it
     _rule("url-password", "://", r"://(?!\[redacted)(?P<v>[!#-&(-.0-9;=?A-Z\[\]^_a-z{-~]*+:[!#-&(-.0-;=?-\[\]^_a-z{-~]+)(?=@)", _HAS_AT),
-    _rule("password", "--pass", r"--pass(?:word|wd|phrase)?[= ]+[\"']?(?!\[redacted)(?P<v>[^\s\"'-][^\s\"']{3,}+)"),
-    _rule("password", "mysql", r"mysql(?:(?!mysql)[^\n|;]){0,200}?\s(?:-p|MYSQL_PWD=)(?P<v>[^\s\"']{4,}+)"),
-    _rule("password", "curl", r"curl(?:(?!curl)[^\n|;]){0,400}?\s(?:-u|--user)[= ]?[\"']?[^\s:\"']{1,64}+:(?P<v>[^\s\"']{3,}+)"),
-    _rule("password", "redis-cli", r"redis-cli(?:(?!redis-cli)[^\n|;]){0,200}?\s-a[= ][\"']?(?P<v>[^\s\"']{4,}+)"),
+    _rule("password", "--pass", r"--pass(?:word|wd|phrase)?[= ]+[\"']?(?!\[redacted)(?P<v>[^\s\"'-][^\s\"']{3,}+)", "[a-z]{0,6}[= ]"),
+    _rule("password", "mysql", r"mysql(?:(?!mysql)[^\n|;]){0,200}?\s(?:-p|MYSQL_PWD=)(?P<v>[^\s\"']{4,}+)", r"[a-z]{0,8}\s"),
+    _rule("password", "curl", r"curl(?:(?!curl)[^\n|;]){0,400}?\s(?:-u|--user)[= ]?[\"']?[^\s:\"']{1,64}+:(?P<v>[^\s\"']{3,}+)", r"(?:\.exe)?\s"),
+    _rule("password", "redis-cli", r"redis-cli(?:(?!redis-cli)[^\n|;]){0,200}?\s-a[= ][\"']?(?P<v>[^\s\"']{4,}+)", r"\s"),
     _rule("password", "identified", r"identified\s{1,4}by\s{1,4}[\"'](?P<v>[^\r\n\"']{4,}+)", any_case=True),
-    _rule("password", "machine", r"machine\s{1,8}\S{1,255}+\s{1,8}login\s{1,8}\S{1,255}+\s{1,8}password\s{1,8}(?P<v>\S++)"),
+    _rule("password", "machine", r"machine\s{1,8}\S{1,255}+\s{1,8}login\s{1,8}\S{1,255}+\s{1,8}password\s{1,8}(?P<v>\S++)", r"\s{1,8}\S{1,255}+\s{1,8}login\s"),
     _rule("password", ":5432: :6432: :*:", r":(?:5432|6432|\*):[^:\s]{1,64}+:[^:\s]{1,64}+:(?P<v>\S{4,}+)", r"[^:\s]{1,64}+:[^:\s]{1,64}+:\S"),
     _rule("assigned-secret", _PASSWORD_LABELS, _assigned(_PASSWORD_LABELS), _ASSIGNS, any_case=True),
     _rule("assigned-secret", "pwd", _assigned(["pwd"], f"(?:{_BORDER}|(?-i:(?<=[a-z])(?=P)))", r"(?![\"']?[/~])" + _VALUE), _ASSIGNS, any_case=True),
