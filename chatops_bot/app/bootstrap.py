@@ -32,7 +32,6 @@ from chatops_bot.app.process import unless
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ConfigInvalid
-from chatops_bot.domain.people import Role
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
@@ -139,8 +138,8 @@ def _slack(
         bot_token=secrets.slack_bot_token,
         app_token=secrets.slack_app_token,
         base_url=str(config.slack.api_url),
-        roles=config.people,
-        default_role=Role(config.roles.default),
+        roster=config.roster,
+        groups=config.groups,
         posts=posts,
         ping_interval=PING_SECONDS,
         on_call=slack_meter(metrics),
@@ -178,7 +177,7 @@ async def _recover(
     core: Core, platform: Platform, directory: Directory, clock: Clock, turns: TurnCount
 ) -> list[TurnInput]:
     """Settle what the last process left, and return the turns that it accepted and never started."""
-    interrupted, never_started = await recover_turns(core.store, platform, directory, clock)
+    interrupted, never_started = await recover_turns(core.store, platform, directory, core.policy, clock)
     if interrupted or never_started:
         _log.warning(
             "of the last process, %d turns were closed as interrupted and %d start now",

@@ -47,6 +47,7 @@ class Core:
     forms: Forms
     followups: Followups
     redactor: Redactor
+    policy: Policy
     model_name: str
     approvals_on: Callable[[Platform], Approvals]
     """The same approvals, speaking through another platform."""
@@ -89,7 +90,7 @@ def build_core(
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     """
     redactor = Redactor(secrets.values())
-    policy = Policy()
+    policy = config.make_policy()
     dispatcher = _dispatcher(config, policy, store, registry, redactor, clock, ids)
     applier = Applier(registry, redactor)
 
@@ -101,7 +102,8 @@ def build_core(
 
     approvals = approvals_on(platform)
     forms = Forms(
-        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
+        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids,
+        policy=policy,
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     conductor = Conductor(
@@ -119,16 +121,11 @@ def build_core(
         on_rest=on_rest,
     )
     router = Router(
-        store=store,
-        platform=platform,
-        approvals=approvals,
-        forms=forms,
-        followups=followups,
-        conductor=conductor,
-        overhears=overhears,
-    )
+        store=store, platform=platform, approvals=approvals, forms=forms, followups=followups, conductor=conductor,
+        policy=policy, overhears=overhears,
+    )  # fmt: skip
     card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
-    return Core(store, router, approvals, forms, followups, redactor, model.name, approvals_on, card)
+    return Core(store, router, approvals, forms, followups, redactor, policy, model.name, approvals_on, card)
 
 
 def _dispatcher(

@@ -252,7 +252,7 @@ class Approvals:
 
     async def _decider(self, proposal: Proposal) -> Person:
         """Who decided, with what they may today of what they decided with: at a terminal people may act with less."""
-        today = await self._directory.person(proposal.decided_by_id)
+        today = await self._directory.person(proposal.decided_by_id, proposal.session.channel, fresh=True)
         return replace(today, role=lower(Role(proposal.decided_by_role), today.role))
 
     async def _decider_or_guest(self, proposal: Proposal) -> Person:
