@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, Field, HttpUrl, PrivateAttr, ValidationError
 
+from chatops_bot.app.keys import Keys
 from chatops_bot.app.policy_config import (
     PolicyConfig,
     RoleName,
@@ -58,6 +59,11 @@ class AlertsConfig(Section):
     language: Literal["zh", "en"] = "en"
 
 
+class LinksConfig(Section):
+    hosts: tuple[Annotated[str, Field(pattern=r"(?i)^\.?[a-z0-9-]+(\.[a-z0-9-]+)*$")], ...] = ()
+    """Hosts that answers may link to; `.example.com` stands for all below it. Other addresses are shown as code."""
+
+
 class WebConfig(Section):
     host: str = "127.0.0.1"
     port: int = Field(default=8320, ge=0, le=65535)
@@ -83,6 +89,15 @@ class ProposalsConfig(Section):
     expire_minutes: int = Field(default=60, ge=1, le=24 * 60)
 
 
+class AuditConfig(Section):
+    """Where the head of the audit's chain is noted down, so that a tail that somebody cuts off is missed."""
+
+    anchor_file: Path | None = None
+    """On another disk or machine; None is a file beside the data folder. Resolved against the folder of the config."""
+    anchor_channel: str | None = None
+    """A channel to which each noted head is posted as well."""
+
+
 class ShutdownConfig(Section):
     drain_seconds: float = Field(default=15, ge=0, le=15)
     """How long running turns and decisions get to come to their end; then turns are marked as interrupted."""
@@ -98,10 +113,12 @@ class Config(Section):
     policy: PolicyConfig = PolicyConfig()
     local: LocalConfig = LocalConfig()
     alerts: AlertsConfig = AlertsConfig()
+    links: LinksConfig = LinksConfig()
     web: WebConfig = WebConfig()
     logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
+    audit: AuditConfig = AuditConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
     _lines: Mapping[str, str] = PrivateAttr(default_factory=dict)
 
@@ -120,6 +137,10 @@ class Config(Section):
 
     def make_policy(self) -> Policy:
         return make_policy(self.policy, self.roster)
+
+    @property
+    def anchor_path(self) -> Path:
+        return self.audit.anchor_file or anchor_path_of(self.data)
 
     @property
     def store_path(self) -> Path:
@@ -141,6 +162,11 @@ class Config(Section):
         return any(RIGHTS[role].approves for role in roles)
 
 
+def anchor_path_of(data: Path) -> Path:
+    """Where the heads of a bot's audit are noted down that names no other place: beside its data folder."""
+    return data.with_name(f"{data.name}.audit-anchors")
+
+
 @dataclass(frozen=True, slots=True)
 class ModelEndpoint:
     base_url: str
@@ -157,6 +183,8 @@ class Secrets:
     scheduler_passwords: Mapping[str, str]
     model: ModelEndpoint | None
     webhook_token: str
+    keys: Keys | None = None
+    """None for a bot whose store is thrown away: its audit is sealed with a key that nobody keeps."""
 
     def __repr__(self) -> str:
         return "Secrets(…)"
@@ -169,6 +197,8 @@ class Secrets:
         if self.model is not None:
             yield self.model.api_key
         yield self.webhook_token
+        if self.keys is not None:
+            yield from self.keys.texts
 
 
 def load_config(path: Path) -> Config:
@@ -180,7 +210,10 @@ def load_config(path: Path) -> Config:
         config = Config.model_validate(value)
     except ValidationError as error:
         raise ConfigInvalid("\n".join(_problems(path, error, lines))) from error
-    config = config.model_copy(update={"data": (path.parent / config.data).resolve()})
+    folder, audit = path.parent, config.audit
+    if audit.anchor_file is not None:
+        audit = audit.model_copy(update={"anchor_file": (folder / audit.anchor_file).resolve()})
+    config = config.model_copy(update={"data": (folder / config.data).resolve(), "audit": audit})
     config._lines = {".".join(at): f"{path}, line {line}: {'.'.join(at)}" for at, line in lines.items()}
     return config
 

@@ -9,18 +9,23 @@ import httpx
 
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
+from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.keys import Keys
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.view import View
+from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
 from chatops_bot.rendering.cards import proposal_card
+from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
@@ -55,9 +60,9 @@ class Core:
 
 
 @asynccontextmanager
-async def open_store(config: Config, clock: Clock) -> AsyncGenerator[SqliteStore, None]:
-    """The store of `config`. Raises StoreError when it cannot be used."""
-    store = await SqliteStore.open(config.store_path, clock)
+async def open_store(config: Config, clock: Clock, keys: Keys | None) -> AsyncGenerator[SqliteStore, None]:
+    """The store of `config`; without `keys`, one that is thrown away. Raises StoreError when it cannot be used."""
+    store = await SqliteStore.open(config.store_path, clock, keys.audit[0] if keys else None)
     try:
         yield store
     finally:
@@ -89,7 +94,9 @@ def build_core(
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     """
-    redactor = Redactor(secrets.values())
+    agents = load_agents()
+    redactor = Withheld(secrets.values(), [each for agent in agents.values() for each in confidential(agent)])
+    ids = WatchedIds(ids, redactor.watching(ids.nonce))
     policy = config.make_policy()
     dispatcher = _dispatcher(config, policy, store, registry, redactor, clock, ids)
     applier = Applier(registry, redactor)
@@ -111,7 +118,7 @@ def build_core(
         store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
         registry=registry,
-        agents=load_agents(),
+        agents=agents,
         approvals=approvals,
         forms=forms,
         followups=followups,
@@ -119,6 +126,7 @@ def build_core(
         clock=clock,
         ids=ids,
         on_rest=on_rest,
+        links=Links.to(config.links.hosts),
     )
     router = Router(
         store=store, platform=platform, approvals=approvals, forms=forms, followups=followups, conductor=conductor,

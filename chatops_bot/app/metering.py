@@ -245,8 +245,8 @@ def _counting_move(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]
 def _counting_call(audit: Audit, metrics: Metrics, tools: frozenset[str]) -> Callable[..., Any]:
     async def record(row: AuditRecord) -> None:
         await audit.record(row)
-        is_decision = bool(row.proposal_id) and row.decision != "proposed"
-        if not is_decision:
+        is_call = bool(row.tool) and (not row.proposal_id or row.decision == "proposed")
+        if is_call:
             tool = row.tool if row.tool in tools else UNKNOWN
             metrics.tool_calls.labels(tool, row.status).inc()
             metrics.tool_seconds.labels(tool).observe(row.milliseconds / 1000)

@@ -51,6 +51,10 @@ class Redactor:
             spans += _spans_of(secret, text)
         return _without(text, spans) if spans else text
 
+    def begun(self, text: str) -> int:
+        """How many characters at the end of a text that still grows may be the beginning of something that is no secret but withheld."""
+        return 0
+
     def phrase(self, phrase: Phrase) -> Phrase:
         """A phrase with both languages redacted."""
         return Phrase(self.text(phrase.zh), self.text(phrase.en))

@@ -22,6 +22,7 @@ from chatops_bot.rendering.cards import proposal_card
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.commands import Verdict
 from chatops_bot.sessions.log_ids import bound
+from chatops_bot.sessions.recording import shown_record
 from chatops_bot.tools.apply import Applied, Applier
 from chatops_bot.tools.audited import decision_record
 
@@ -88,6 +89,7 @@ class Approvals:
             card = await self._platform.finish(known, view)
         else:
             card = await self._platform.post(place, view, key=proposal.id)
+        await self._store.audit.record(shown_record(proposal, card, self._clock.now()))
         await self._store.proposals.shown(proposal.id, card, proposal.revision)
 
     async def waiting(self, session: SessionKey) -> list[Proposal]:

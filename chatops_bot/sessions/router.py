@@ -305,6 +305,7 @@ class Router:
         refusal = self._policy.may_speak(person)
         if refusal is None:
             return False
+        await self._conductor.turn_away(session, person, refusal)
         await self._tell(session, person, refusal, language)
         return True
 

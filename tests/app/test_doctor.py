@@ -17,14 +17,24 @@ import pytest
 import pytest_asyncio
 import yaml
 
-from chatops_bot.app.clock import SystemClock
-from chatops_bot.app.config import Config, LocalConfig, ModelEndpoint, RolesConfig
+from chatops_bot.app.anchoring import Anchoring
+from chatops_bot.app.clock import ManualClock, SystemClock
+from chatops_bot.app.config import (
+    AuditConfig,
+    Config,
+    LocalConfig,
+    ModelEndpoint,
+    RolesConfig,
+    anchor_path_of,
+)
 from chatops_bot.app.doctor.command import doctor, examine
 from chatops_bot.app.doctor.findings import Check, Finding, Status, as_lines, failed, ok, run_side_by_side
 from chatops_bot.app.doctor.local import check_roles
 from chatops_bot.app.doctor.services import asked_scopes
+from chatops_bot.app.keys import key_file, open_keys
 from chatops_bot.simulators.slack.scopes import GRANTED
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
+from tests.app.test_audit_cli import a_call
 from tests.llm.model_server import DONE, Answer, ModelServer, call, complaint, text
 from tests.scenarios.conftest import ACCOUNTS, World, open_world
 from tests.scenarios.gateway import Fault
@@ -47,6 +57,7 @@ def world(shared_world: World) -> World:
         shutil.rmtree(bot)
     else:
         bot.unlink(missing_ok=True)
+    anchor_path_of(bot).unlink(missing_ok=True)
     shared_world.to_slack.faults.clear()
     shared_world.to_scheduler.faults.clear()
     return shared_world
@@ -98,9 +109,10 @@ def warnings(found: dict[str, Finding]) -> dict[str, str]:
 
 async def test_all_is_well_before_the_first_start(world: World):
     found = await seen(world)
-    assert {name: finding.status for name, finding in found.items() if finding.status is not Status.OK} == {}
+    assert failures(found) == {}
+    assert list(warnings(found)) == ["audit anchors"], "the tests have one disk"
     assert list(found) == [
-        "config", "environment", "roles", "prompts", "data folder", "store", "bot", "scheduler", "scheduler viewer",
+        "config", "environment", "roles", "prompts", "data folder", "store", "audit key", "audit anchors", "bot", "scheduler", "scheduler viewer",
         "scheduler operator", "scheduler admin", "model", "slack bot", "slack scopes", "slack app", "slack people", "slack channel",
     ]  # fmt: skip
     assert found["roles"].says == "2 people may approve changes; 4 have a role of their own."
@@ -275,6 +287,51 @@ async def test_a_port_that_is_taken_is_told(world: World):
         "bot": f"Something answers at http://127.0.0.1:{port}/readyz, but no bot holds the store: a start would find the port "
         "taken. Stop that program, or choose another web.port."
     }
+
+
+# -- audit ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_second_place_on_the_same_disk_is_told_unless_a_channel_is_one(world: World):
+    said = warnings(await seen(world))["audit anchors"]
+    assert said.startswith(f"{world.folder / 'bot.audit-anchors'} is on the same disk as the store")
+    config = well(world).model_copy(update={"audit": AuditConfig(anchor_channel=world.incidents)})
+    assert (await seen(world, written(world, config)))["audit anchors"].status is Status.OK
+
+
+async def test_a_key_that_others_may_read_or_that_is_another_one_is_told(world: World):
+    data = world.folder / "bot"
+    keys = open_keys({}, data)
+    store = await SqliteStore.open(data / "bot.db", SystemClock(), keys.audit[0])
+    await store.audit.record(a_call(1, ManualClock(datetime(2026, 3, 2, tzinfo=UTC))))
+    await store.aclose()
+    assert (await seen(world))[
+        "audit key"
+    ].says == f"The key stands in {key_file(data)}, which only its owner reads."
+    key_file(data).chmod(0o644)
+    assert "is open to others (mode 644)" in failures(await seen(world))["audit key"]
+    other = failures(await seen(world, CHATOPS_KEY="f00d" + bytes(range(30)).hex(), CHATOPS_KEY_OLD=""))
+    assert "is open to others" in other["audit key"], "the file may hold the key of older records"
+    key_file(data).unlink()
+    other = failures(await seen(world, CHATOPS_KEY="f00d" + bytes(range(30)).hex()))
+    assert other["audit key"].startswith(
+        f"The newest record was sealed with another key ({keys.audit[0].id})"
+    )
+
+
+async def test_a_tail_that_was_cut_is_told(world: World):
+    data = world.folder / "bot"
+    store = await SqliteStore.open(data / "bot.db", SystemClock(), open_keys({}, data).audit[0])
+    await store.audit.record(a_call(1, ManualClock(datetime(2026, 3, 2, tzinfo=UTC))))
+    await Anchoring(store.audit, SystemClock(), anchor_path_of(data)).end()
+    await store.aclose()
+    assert "audit anchors" not in failures(await seen(world))
+    with closing(sqlite3.connect(data / "bot.db", isolation_level=None)) as db:
+        db.execute("DROP TRIGGER audit_is_append_only_d")
+        db.execute("DELETE FROM audit")
+    said = failures(await seen(world))["audit anchors"]
+    anchor_path_of(data).unlink()
+    assert "knows record 1 of the audit with a seal that the store does not have" in said
 
 
 # -- scheduler --------------------------------------------------------------------------------------------------------

@@ -32,7 +32,8 @@ from chatops_bot.domain.transcript import (
     UserSaid,
 )
 from chatops_bot.ports import Store
-from chatops_bot.stores.sqlite import SqliteStore, read_audit
+from chatops_bot.stores.sqlite import SqliteStore
+from tests.audit_rows import read_audit
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 SESSION = SessionKey("slack", "T1", "C1", "1700000000.000100")

@@ -28,10 +28,11 @@ from chatops_bot.app.config import (
     SlackConfig,
     WebConfig,
 )
+from chatops_bot.app.keys import read_keys
 from chatops_bot.app.local_socket import socket_address
 from chatops_bot.llm.scripted import ScriptedModel
 from chatops_bot.platforms.slack.outbound import POSTS
-from chatops_bot.ports import LLM, Clock, Store
+from chatops_bot.ports import LLM, Clock, Ids, Store
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
@@ -42,6 +43,7 @@ from tests.tracked import ROOT
 Json = dict[str, Any]
 DEADLINE = 20.0
 WEBHOOK_TOKEN = "hook-token-of-the-tests"
+KEYS = read_keys({"CHATOPS_KEY": bytes(range(32)).hex()}, None)
 ACCOUNTS = ("viewer", "operator", "admin")
 
 
@@ -100,6 +102,7 @@ class World:
             scheduler_passwords={name: self.scheduler.accounts[name]["password"] for name in ACCOUNTS},
             model=None,
             webhook_token=WEBHOOK_TOKEN,
+            keys=KEYS,
         )
 
     @asynccontextmanager
@@ -110,6 +113,7 @@ class World:
         config: Config | None = None,
         secrets: Secrets | None = None,
         clock: Clock | None = None,
+        ids: Ids | None = None,
         wrap_store: Callable[[Store], Store] = lambda store: store,
     ) -> AsyncIterator[Bot]:
         """A running bot; `model` None is the one of the secrets, else the offline one. A scripted model must have played
@@ -118,7 +122,7 @@ class World:
             config or self.config(),
             secrets or self.secrets(),
             clock=clock or SystemClock(),
-            ids=RandomIds(),
+            ids=ids or RandomIds(),
             model=model,
             wrap_store=wrap_store,
             posts=self.posts,
