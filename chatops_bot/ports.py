@@ -360,6 +360,6 @@ class Directory(Protocol):
     async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         """With the role that they have in `channel`, and their groups as far as config names them.
 
-        Unmapped members have the default role; guests, bots, deactivated and unknown users are guests. `fresh` asks the
-        platform now, whatever it said lately: right before something runs. Raises PlatformError when nobody can say.
+        Unmapped members have the default role; guests, bots, deactivated and unknown users are guests. What was
+        asked minutes ago will do, unless `fresh`: right before something runs. Raises PlatformError when nobody can say.
         """

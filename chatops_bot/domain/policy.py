@@ -69,7 +69,7 @@ class Policy:
 
     def may_propose(self, person: Person, subject: Subject) -> Phrase | None:
         """As `may_ask`, for a call that was planned, so that its risk is known."""
-        return _may_ask(person, subject.tool, subject.effect, subject.channel, self._covering(subject))
+        return _may_ask(person, subject.tool, subject.effect, subject.channel, self.covering(subject))
 
     def may_answer(
         self, person: Person, tool: str, effect: Effect, channel: str, *, asked_id: str, asked_name: str
@@ -104,7 +104,7 @@ class Policy:
         refusal = people.may_reject(person, subject.effect, requester_id=subject.requester_id)
         if refusal is not None or person.id == subject.requester_id:
             return refusal
-        covering = self._covering(subject)
+        covering = self.covering(subject)
         if any(rule.deny.includes(person) for rule in covering):
             return say.DENIED.filled(tool=subject.tool)
         if not _is_named(person, covering):
@@ -113,7 +113,11 @@ class Policy:
 
     def quorum(self, subject: Subject) -> int:
         """How many different people must approve, at least one: the highest count of the rules."""
-        return max((rule.count for rule in self._covering(subject)), default=1)
+        return max((rule.count for rule in self.covering(subject)), default=1)
+
+    def could_approve(self, person: Person, subject: Subject, via: Via) -> bool:
+        """Whether `person` may approve at some hour."""
+        return self._refused(person, subject, via) is None
 
     def frozen(self, subject: Subject, now: datetime) -> Freeze | None:
         """A freeze that holds for `subject` at `now`: whoever approves then breaks the glass."""
@@ -121,7 +125,7 @@ class Policy:
 
     def _refused(self, person: Person, subject: Subject, via: Via) -> Phrase | None:
         """Why `person` may not approve at any hour."""
-        covering = self._covering(subject)
+        covering = self.covering(subject)
         wishes = [rule.own for rule in covering if rule.own is not None]
         refusal = people.may_approve(
             person, subject.effect, subject.risk,
@@ -153,7 +157,7 @@ class Policy:
 
         Those whom the rules name, else those to whom config gives a role by name. Whoever asked is not called.
         """
-        named = [rule.approve for rule in self._covering(subject) if rule.approve is not None]
+        named = [rule.approve for rule in self.covering(subject) if rule.approve is not None]
         people_ids = dict.fromkeys([*(one for who in named for one in who.people), *self.roster.people])
         groups = dict.fromkeys([*(one for who in named for one in who.groups), *self.roster.groups])
         return _bounded(
@@ -163,7 +167,7 @@ class Policy:
 
     def escalation(self, subject: Subject) -> Who:
         """Who is called when the time is nearly over and too few have approved: those whom the rules name, by name."""
-        escalated = [rule.escalate for rule in self._covering(subject)]
+        escalated = [rule.escalate for rule in self.covering(subject)]
         return _bounded(
             list(dict.fromkeys(one for who in escalated for one in who.people)),
             list(dict.fromkeys(one for who in escalated for one in who.groups)),
@@ -171,12 +175,12 @@ class Policy:
 
     def reminder_after(self, subject: Subject) -> timedelta | None:
         """How long after it was posted a card asks once more; the shortest of the rules. None: no rule says."""
-        said = (rule.remind_after for rule in self._covering(subject))
+        said = (rule.remind_after for rule in self.covering(subject))
         return min((one for one in said if one is not None), default=None)
 
     def keep_for(self, subject: Subject) -> timedelta | None:
         """After how long an applied change is taken back unless somebody keeps it; the shortest of the rules. None: never."""
-        said = (rule.keep_for for rule in self._covering(subject))
+        said = (rule.keep_for for rule in self.covering(subject))
         return min((one for one in said if one is not None), default=None)
 
     def _is_called(self, person_id: str, subject: Subject) -> bool:
@@ -193,7 +197,8 @@ class Policy:
 
     # -- what covers it -------------------------------------------------------------------------------------------------
 
-    def _covering(self, subject: Subject) -> list[Rule]:
+    def covering(self, subject: Subject) -> list[Rule]:
+        """The rules that hold for `subject`."""
         about = (subject.tool, subject.effect, subject.risk, subject.channel)
         return [rule for rule in self.rules if rule.scope.covers(*about)]
 

@@ -44,10 +44,8 @@ class SlackDirectory:
         self._channels: dict[str, str] = {}
 
     async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
-        """As `Directory` says. Raises PlatformUnavailable when Slack cannot be asked and did not say lately.
-
-        `fresh` asks Slack even so; what it said lately counts all the same where it does not answer.
-        """
+        """As `Directory` says. Raises PlatformUnavailable when Slack cannot be asked and did not say lately, or when it has to be
+        `fresh`."""
         member, groups = await asyncio.gather(
             self._members.get(user_id, fresh=fresh), self._groups_of(user_id, fresh=fresh)
         )
@@ -116,8 +114,8 @@ class _Recent(Generic[T]):
 
     async def get(self, key: str, *, fresh: bool = False) -> T:
         now = self._clock.monotonic()
-        known = self._said.get(key)
-        if known is not None and not fresh and now - known[0] < FRESH_FOR:
+        known = None if fresh else self._said.get(key)
+        if known is not None and now - known[0] < FRESH_FOR:
             return known[1]
         try:
             said = await self._read(key)

@@ -131,6 +131,14 @@ async def test_a_fresh_look_sees_who_left_the_group_or_the_workspace(slack, grou
     assert (await grouped.person("U2", fresh=True)).role is Role.GUEST
 
 
+async def test_what_slack_said_lately_is_not_fresh(slack, directory):
+    slack.users["U1"] = ANA
+    await directory.person("U1")
+    slack.fault("users.info", http_429(30), http_429(30))
+    with pytest.raises(PlatformUnavailable):
+        await directory.person("U1", fresh=True)
+
+
 async def test_nobody_has_a_role_while_slack_never_told_of_a_group(slack, grouped):
     slack.users["U1"] = ANA
     slack.groups["S1"] = ["U1"]
