@@ -29,6 +29,7 @@ from chatops_bot.app.metering import (
 from chatops_bot.app.metrics import Metrics
 from chatops_bot.app.model_choice import configured_model, configured_overhearing
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
+from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
@@ -119,6 +120,8 @@ async def open_bot(
         }
         _run_beside(stack, sweep(overdue), "expiry sweep")
         _run_beside(stack, metrics.watch_loop(), "loop lag")
+        watch = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
+        _run_beside(stack, watch.watch(), "policy check")
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)

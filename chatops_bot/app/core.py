@@ -13,6 +13,7 @@ from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.keys import Keys
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.app.policy_check import sound_policy
 from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
@@ -93,11 +94,12 @@ def build_core(
     """Everything between a platform and the tools.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
+    Raises ConfigInvalid for a policy that nobody could meet.
     """
     agents = load_agents()
     redactor = Withheld(secrets.values(), [each for agent in agents.values() for each in confidential(agent)])
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
-    policy = config.make_policy()
+    policy = sound_policy(config, registry)
     dispatcher = _dispatcher(config, policy, store, registry, redactor, clock, ids)
     applier = Applier(registry, redactor)
 
