@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +15,7 @@ from aiohttp import web
 from chatops_bot.app.anchoring import Anchoring, posting
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_registry, open_store
+from chatops_bot.app.engine import alone
 from chatops_bot.app.health import Health
 from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
@@ -94,7 +95,7 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(sqlite), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
+            node=alone(ids, secrets.keys), on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, sqlite.check)
         identity = await slack.identity()
@@ -113,18 +114,22 @@ async def open_bot(
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        overdue = {
-            "proposals": core.approvals.sweep,
-            "forms": core.forms.sweep,
-            "filled forms": core.router.begin_filled,
-        }
-        _run_beside(stack, sweep(overdue), "expiry sweep")
+        _run_beside(stack, sweep(_overdue(core)), "expiry sweep")
         _run_beside(stack, metrics.watch_loop(), "loop lag")
         watch = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _run_beside(stack, watch.watch(), "policy check")
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
+
+
+def _overdue(core: Core) -> Mapping[str, Callable[[], Awaitable[None]]]:
+    """What closes what is overdue, by what it is."""
+    return {
+        "proposals": core.applying.sweep,
+        "forms": core.forms.sweep,
+        "filled forms": core.router.begin_filled,
+    }
 
 
 def _slack(
@@ -191,7 +196,7 @@ async def _recover(
         )
     for turn in never_started:
         turns.resume(turn.turn_id)
-    await core.approvals.recover()
+    await core.applying.recover()
     return never_started
 
 

@@ -3,7 +3,6 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 
 import httpx
 
@@ -11,9 +10,9 @@ from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.engine import Engine, Node, build_engine
 from chatops_bot.app.keys import Keys
 from chatops_bot.app.local_desk import LocalDesk, Rests
-from chatops_bot.app.policy_check import sound_policy
 from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
@@ -25,18 +24,16 @@ from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
-from chatops_bot.rendering.cards import proposal_card
 from chatops_bot.rendering.links import Links
-from chatops_bot.sessions.approvals import Approvals
+from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.conductor import Conductor
+from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.router import Overhears, Router, every_message
 from chatops_bot.stores.sqlite import SqliteStore
-from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
-from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.login import Account
@@ -49,14 +46,14 @@ class Core:
 
     store: Store
     router: Router
-    approvals: Approvals
+    applying: Applying
     forms: Forms
     followups: Followups
     redactor: Redactor
     policy: Policy
     model_name: str
-    approvals_on: Callable[[Platform], Approvals]
-    """The same approvals, speaking through another platform."""
+    decisions_on: Callable[[Platform], Decisions]
+    """The same decisions, told through another platform."""
     card: Callable[[Proposal], View]
 
 
@@ -89,9 +86,10 @@ def build_core(
     platform: Platform,
     directory: Directory,
     on_rest: Callable[[str, TurnOutcome], None],
+    node: Node,
     overhears: Overhears = every_message,
 ) -> Core:
-    """Everything between a platform and the tools.
+    """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     Raises ConfigInvalid for a policy that nobody could meet.
@@ -99,20 +97,15 @@ def build_core(
     agents = load_agents()
     redactor = Withheld(secrets.values(), [each for agent in agents.values() for each in confidential(agent)])
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
-    policy = sound_policy(config, registry)
-    dispatcher = _dispatcher(config, policy, store, registry, redactor, clock, ids)
-    applier = Applier(registry, redactor)
-
-    def approvals_on(platform: Platform) -> Approvals:
-        return Approvals(
-            store=store, platform=platform, directory=directory, applier=applier, redactor=redactor, clock=clock,
-            policy=policy, approver_configured=config.has_approver,
-        )  # fmt: skip
-
-    approvals = approvals_on(platform)
+    engine = build_engine(
+        config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
+        redactor=redactor,
+    )  # fmt: skip
+    dispatcher = _dispatcher(config, engine, store, registry, redactor, clock, ids)
+    decisions = engine.decisions_on(platform)
     forms = Forms(
         store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids,
-        policy=policy,
+        policy=engine.policy,
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     conductor = Conductor(
@@ -121,7 +114,7 @@ def build_core(
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
         registry=registry,
         agents=agents,
-        approvals=approvals,
+        cards=engine.cards,
         forms=forms,
         followups=followups,
         redactor=redactor,
@@ -131,16 +124,18 @@ def build_core(
         links=Links.to(config.links.hosts),
     )
     router = Router(
-        store=store, platform=platform, approvals=approvals, forms=forms, followups=followups, conductor=conductor,
-        policy=policy, overhears=overhears,
+        store=store, platform=platform, decisions=decisions, forms=forms, followups=followups, conductor=conductor,
+        policy=engine.policy, overhears=overhears,
     )  # fmt: skip
-    card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
-    return Core(store, router, approvals, forms, followups, redactor, policy, model.name, approvals_on, card)
+    return Core(
+        store=store, router=router, applying=engine.applying, forms=forms, followups=followups, redactor=redactor,
+        policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, card=engine.card,
+    )  # fmt: skip
 
 
 def _dispatcher(
     config: Config,
-    policy: Policy,
+    engine: Engine,
     store: Store,
     registry: Registry,
     redactor: Redactor,
@@ -150,9 +145,9 @@ def _dispatcher(
     """The one door of tool calls: a read runs, a write becomes a proposal, what lacks facts becomes a form."""
     return Dispatcher(
         registry,
-        policy=policy,
+        policy=engine.policy,
         audit=store.audit,
-        proposer=Proposer(store.proposals, clock, ids, config.proposal_lifetime),
+        proposer=engine.proposer,
         asker=Asker(store.forms, clock, ids, config.proposal_lifetime),
         redactor=redactor,
         clock=clock,
@@ -170,7 +165,7 @@ def local_desk(
     """The desk in front of a core whose conductor tells `rests`."""
     return LocalDesk(
         terminal=terminal, platform=platform, people=people, router=core.router, store=core.store, rests=rests, ids=ids,
-        model_name=core.model_name, approvals_on=core.approvals_on, card=core.card,
+        model_name=core.model_name, decisions_on=core.decisions_on, card=core.card,
     )  # fmt: skip
 
 

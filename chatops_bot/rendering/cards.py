@@ -64,17 +64,24 @@ _TOLD_BY_SENTENCE = _SAID_BY_RESULT | {ProposalState.REJECTED}
 """States whose sentence says all that a result of one line would: what was done, or that nothing was."""
 
 
+def unsealed(press: str, proposal_id: str, revision: int) -> str:
+    """For a card that is only looked at: its buttons stand for the proposal, and decide nothing."""
+    return proposal_id
+
+
 def proposal_card(
     proposal: Proposal,
     *,
     approver_configured: bool = True,
     approver_mentions: tuple[str, ...] = (),
     redact: Callable[[str], str] = str,
+    sealed: Callable[[str, str, int], str] = unsealed,
 ) -> View:
     """The card of `proposal` in its language, for the state it is in.
 
     A pending card calls `approver_mentions` (platform ids), and says so when nobody is configured who could approve.
-    `redact` takes the secrets out of a text; every text that did not originate here goes through it, one by one.
+    `redact` takes the secrets out of a text; every text that did not originate here goes through it, one by one. `sealed`
+    makes the value of a button from its press, the proposal's id and the revision.
     """
     proposal = _redacted(proposal, redact)
     language: Language = "zh" if proposal.language == "zh" else "en"
@@ -86,7 +93,7 @@ def proposal_card(
     blocks.append(Facts((*_decision(proposal, language), *_glance(proposal, language))))
     blocks.extend(_long_parts(proposal.plan, language))
     if state is ProposalState.PENDING:
-        blocks.extend(_controls(proposal, language, approver_configured, approver_mentions))
+        blocks.extend(_controls(proposal, language, approver_configured, approver_mentions, sealed))
     blocks.append(_record(proposal, language))
     return View(tuple(blocks), inert(heading))
 
@@ -290,7 +297,11 @@ def _diff(before: str | None, after: str | None) -> str:
 
 
 def _controls(
-    proposal: Proposal, language: Language, approver_configured: bool, approver_mentions: tuple[str, ...]
+    proposal: Proposal,
+    language: Language,
+    approver_configured: bool,
+    approver_mentions: tuple[str, ...],
+    sealed: Callable[[str, str, int], str],
 ) -> list[Block]:
     confirm = _confirm(proposal, language) if proposal.risk is Risk.HIGH else None
     approve, reject = notices.APPROVE.said_in(language), notices.REJECT.said_in(language)
@@ -302,10 +313,14 @@ def _controls(
         blocks.append(Mention(approver_mentions, notices.PLEASE_DECIDE.said_in(language)))
     buttons = (
         Button(
-            "approve", approve, proposal.id, "primary", confirm, command=f"approve {exact(proposal.code)}"
+            "approve", approve, sealed("approve", proposal.id, proposal.revision), "primary", confirm,
+            command=f"approve {exact(proposal.code)}",
         ),
-        Button("reject", reject, proposal.id, "danger", command=f"reject {exact(proposal.code)}"),
-    )
+        Button(
+            "reject", reject, sealed("reject", proposal.id, proposal.revision), "danger",
+            command=f"reject {exact(proposal.code)}",
+        ),
+    )  # fmt: skip
     return [*blocks, Buttons(buttons), Lines((typed,))]
 
 

@@ -33,8 +33,8 @@ from chatops_bot.sessions.recovery import RESUMED_WITHIN
 from chatops_bot.tools.audited import decision_record
 from chatops_bot.tools.border import guarded
 from chatops_bot.tools.checking import CHECK_SECONDS, problems_found
+from chatops_bot.tools.drafting import refuse_what_no_card_can_show
 from chatops_bot.tools.form_answers import SECRET, answers, judged, with_values
-from chatops_bot.tools.proposing import refuse_what_no_card_can_show
 from chatops_bot.tools.registry import Registry
 
 _log = logging.getLogger(__name__)

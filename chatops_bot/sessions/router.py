@@ -14,7 +14,6 @@ from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Entry, spoken_in
 from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
-from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.commands import (
     CancelWord,
     Command,
@@ -24,6 +23,7 @@ from chatops_bot.sessions.commands import (
     parse_command,
 )
 from chatops_bot.sessions.conductor import Conductor
+from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.followups import Followups, claim_of
 from chatops_bot.sessions.forms import Forms, Taken
@@ -79,7 +79,7 @@ class Router:
         *,
         store: Store,
         platform: Platform,
-        approvals: Approvals,
+        decisions: Decisions,
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
@@ -88,7 +88,7 @@ class Router:
     ) -> None:
         self._store = store
         self._platform = platform
-        self._approvals = approvals
+        self._decisions = decisions
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
@@ -192,7 +192,7 @@ class Router:
         """The command that the message is here: some are one only where something waits for them."""
         command = parse_command(event.text.strip())
         match command:
-            case DecideSomething() if not await self._approvals.waiting(event.session):
+            case DecideSomething() if not await self._decisions.waiting(event.session):
                 return None
             case CancelWord() if not await self._forms.open_for(event.author, event.session):
                 return None
@@ -228,11 +228,11 @@ class Router:
         if await self._refused(author, session, language):
             return
         match command:
-            case DecideByCode(verdict, code):
-                await self._approvals.decide_by_code(session, code, author, verdict, language)
+            case DecideByCode(verdict, code, reason):
+                await self._decisions.by_code(session, code, author, verdict, language, reason=reason)
             case DecideSomething(verdict):
-                if waiting := await self._approvals.waiting(session):
-                    await self._approvals.ask_which(waiting, author, verdict, language)
+                if waiting := await self._decisions.waiting(session):
+                    await self._decisions.ask_which(waiting, author, verdict, language)
             case CancelWord():
                 await self._forms.cancel_by_word(author, session)
             case StopWord():
@@ -252,8 +252,8 @@ class Router:
 
     async def _control(self, event: ControlUsed) -> None:
         match event.control:
-            case "approve" | "reject" as verdict:
-                await self._approvals.decide(event.session, event.value, event.person, verdict)
+            case "approve" | "reject":
+                await self._decisions.press(event)
             case "form_submit":
                 await self._begin_filled(await self._forms.filled(event))
             case "form_open":

@@ -1,4 +1,7 @@
-"""One audit row a tool call, whatever became of it, written before the result goes anywhere."""
+"""One audit row a tool call, whatever became of it, written before the result goes anywhere.
+
+A call that became a proposal has its row already: it was stored in one step with the proposal.
+"""
 
 import hashlib
 import json
@@ -27,6 +30,8 @@ def audited(audit: Audit, clock: Clock, redactor: Redactor, inner: Handler) -> H
         return done
 
     async def keep(done: Dispatched, at: datetime, started: float, invocation: Invocation) -> None:
+        if done.proposal is not None:
+            return
         view, digest = result_view(done.result.content)
         person = invocation.context.person
         await audit.record(
@@ -43,7 +48,6 @@ def audited(audit: Audit, clock: Clock, redactor: Redactor, inner: Handler) -> H
                 status=done.result.status,
                 result=view,
                 result_sha256=digest,
-                proposal_id=done.proposal.id if done.proposal else "",
                 milliseconds=round((clock.monotonic() - started) * 1000),
             )
         )

@@ -15,7 +15,7 @@ from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import ProposalState, canonical_json
 from chatops_bot.tools.bounds import RESULT_CHARS, cap_content
-from chatops_bot.tools.proposing import SHOWABLE_CHARS
+from chatops_bot.tools.drafting import SHOWABLE_CHARS
 from chatops_bot.tools.validation import parse_arguments
 from tests.audit_rows import read_audit
 from tests.small_tools import LOOK
