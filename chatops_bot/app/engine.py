@@ -6,6 +6,7 @@ from functools import partial
 
 from chatops_bot.app.config import Config
 from chatops_bot.app.keys import Keys
+from chatops_bot.app.policy_check import sound_policy
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
@@ -66,8 +67,9 @@ def build_engine(
     config: Config, node: Node, *, clock: Clock, ids: Ids, store: Store, registry: Registry, platform: Platform,
     directory: Directory, redactor: Redactor,
 ) -> Engine:  # fmt: skip
-    """Everything between a write call of the model, or a press, and the tool that it may run."""
-    policy = Policy()
+    """Everything between a write call of the model, or a press, and the tool that it may run. Raises ConfigInvalid for a policy
+    that nobody could meet."""
+    policy = sound_policy(config, registry)
     moves = ProposalMoves(store.proposals, store.audit, clock, redactor)
     drafter = Drafter(policy, clock, ids, config.proposal_lifetime, node.actions[0])
     card = partial(

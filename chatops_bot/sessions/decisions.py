@@ -181,7 +181,9 @@ class Decisions:
         if now >= proposal.expires_at:
             await self._too_late(proposal, person, how)
             return True
-        refusal = self._policy.may_approve(person, subject_of(proposal), now, break_glass=break_glass)
+        refusal = self._policy.may_approve(
+            person, subject_of(proposal), now, break_glass=break_glass, via=how.via
+        )
         if refusal is not None:
             return await self._refused(proposal, person, refusal, how)
         if person.id not in proposal.read_by and needs_reading(proposal, self._redactor.text):

@@ -8,7 +8,8 @@ from typing import Any
 
 from chatops_bot.domain.event import ControlUsed, DialogUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Language, Phrase, language_of, language_of_words
-from chatops_bot.domain.people import Effect, Person, may_ask
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Entry, spoken_in
 from chatops_bot.ports import Place, Platform, Store
@@ -84,6 +85,7 @@ class Router:
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
+        policy: Policy,
         overhears: Overhears = every_message,
     ) -> None:
         self._store = store
@@ -93,9 +95,10 @@ class Router:
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
+        self._policy = policy
         self._overhears = overhears
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
-        self._stopping = Stopping(self._mailboxes, conductor, platform)
+        self._stopping = Stopping(self._mailboxes, conductor, platform, policy)
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def handle(self, event: InboundEvent) -> None:
@@ -175,7 +178,7 @@ class Router:
             return Received()
         text, language = event.text.strip(), await self._language(event)
         problem = _problem(text, event)
-        is_question = command is None and problem is None and may_ask(event.author, Effect.READ) is None
+        is_question = command is None and problem is None and self._policy.may_speak(event.author) is None
         if is_question and not self._mailboxes.is_full(event.session):
             # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
             turn = await self._conductor.accept(
@@ -307,7 +310,7 @@ class Router:
 
     async def _refused(self, person: Person, session: SessionKey, language: Language | None) -> bool:
         """Whether the person may not use the bot at all; they alone are told."""
-        refusal = may_ask(person, Effect.READ)
+        refusal = self._policy.may_speak(person)
         if refusal is None:
             return False
         await self._conductor.turn_away(session, person, refusal)

@@ -230,7 +230,7 @@ class SlackInbound:
             dedupe_key=f"{PLATFORM}:{session.workspace}:{event.channel}:{event.ts}",
             session=session,
             message_id=event.ts,
-            author=await self._directory.person(event.user or ""),
+            author=await self._directory.person(event.user or "", session.channel),
             text=as_typed(said, names),
             mentions_bot=event.type == "app_mention" or bot in mentioned_users(raw),
             is_direct=event.channel_type == "im" or event.channel.startswith("D"),
@@ -242,7 +242,7 @@ class SlackInbound:
     async def _control(self, session: SessionKey, control: str, action: BlockActions) -> ControlUsed:
         return ControlUsed(
             session=session,
-            person=await self._directory.person(action.user.id),
+            person=await self._directory.person(action.user.id, session.channel),
             control=control,
             value=action.actions[0].value,
             message=MessageRef(session.channel, action.container.message_ts),
