@@ -91,8 +91,8 @@ def test_a_command_of_10_kb_is_read_to_its_last_letter():
 def test_a_card_says_how_many_of_how_many_lines_it_shows():
     view = proposal_card(long_proposal(312))
     (script,) = [block for block in view.blocks if isinstance(block, Code) and "echo step 1 " in block.text]
-    assert script.label == "Script that will run: 40 of 312 lines"
-    assert script.text == exact_block(long_script(40))
+    assert script.label == "Script that will run: 20 of 312 lines"
+    assert script.text == exact_block(long_script(20))
     (notice,) = [block.text for block in view.blocks if isinstance(block, Notice)]
     assert notice.startswith("This card does not show all of it (323 lines, 3 pages). Press Show all")
     assert controls_of(view) == ["show", "approve", "reject"]
