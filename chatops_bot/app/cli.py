@@ -20,9 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = options.run(options)
     except ChatopsError as error:
+        from chatops_bot.domain.redaction import Redactor
         from chatops_bot.rendering.escapes import shown
 
-        sys.stderr.write(shown(f"chatops-bot: {error}\n"))  # it may quote a file name, a server, a model
+        # It may quote a file name, a model, or a server with the password in its address.
+        sys.stderr.write(shown(Redactor().text(f"chatops-bot: {error}\n")))
         code = CANNOT_START
     except KeyboardInterrupt:
         code = 130
