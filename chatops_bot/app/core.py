@@ -1,6 +1,6 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +13,7 @@ from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.keys import Keys
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.context.agent_config import AgentConfig
 from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
@@ -94,7 +95,7 @@ def build_core(
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     """
     agents = load_agents()
-    redactor = Withheld(secrets.values(), [each for agent in agents.values() for each in confidential(agent)])
+    redactor = _redactor(secrets, agents.values())
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
     policy = Policy()
     dispatcher = _dispatcher(config, policy, store, registry, redactor, clock, ids)
@@ -127,16 +128,16 @@ def build_core(
         links=Links.to(config.links.hosts),
     )
     router = Router(
-        store=store,
-        platform=platform,
-        approvals=approvals,
-        forms=forms,
-        followups=followups,
-        conductor=conductor,
+        store=store, platform=platform, approvals=approvals, forms=forms, followups=followups, conductor=conductor,
         overhears=overhears,
-    )
+    )  # fmt: skip
     card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
     return Core(store, router, approvals, forms, followups, redactor, model.name, approvals_on, card)
+
+
+def _redactor(secrets: Secrets, agents: Iterable[AgentConfig]) -> Withheld:
+    """What takes the secrets out of every text, and what a model reads and nobody else may."""
+    return Withheld(secrets.values(), [sentence for agent in agents for sentence in confidential(agent)])
 
 
 def _dispatcher(
