@@ -24,12 +24,12 @@ from chatops_bot.rendering import notices
 from chatops_bot.rendering.links import NO_LINKS, Links
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
-from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput, stored_input
 from chatops_bot.sessions.memory import ThreadMemory
+from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.recording import asked_record, refused_record
 from chatops_bot.sessions.resting import store_rest
 from chatops_bot.tools.registry import Registry
@@ -66,7 +66,7 @@ class Conductor:
         loop: Loop,
         registry: Registry,
         agents: Mapping[Language, AgentConfig],
-        approvals: Approvals,
+        cards: ProposalCards,
         forms: Forms,
         followups: Followups,
         redactor: Redactor,
@@ -81,7 +81,7 @@ class Conductor:
         self._loop = loop
         self._registry = registry
         self._agents = agents
-        self._approvals = approvals
+        self._cards = cards
         self._forms = forms
         self._followups = followups
         self._redactor = redactor
@@ -103,13 +103,17 @@ class Conductor:
         language: Language,
         message_id: str = "",
         claim: str = "",
+        mentioned: Mapping[str, str] | None = None,
     ) -> TurnInput | None:
         """Record a turn that is to run, so that the next process starts it if this one never does.
 
         None when the inbox key `claim` was claimed before: the turn is there already.
         """
         safe, now = self._redactor.text(text), self._clock.now()
-        turn = TurnInput(self._ids.new("turn"), session, author, safe, message_id, now, language=language)
+        names = self._redactor.value(mentioned or {})
+        turn = TurnInput(
+            self._ids.new("turn"), session, author, safe, message_id, now, language=language, mentioned=names
+        )
         return turn if await self._accepted(turn, claim) else None
 
     async def accept_filled(self, turn: TurnInput, filled: FormFilled) -> bool:
@@ -283,7 +287,14 @@ class Conductor:
             answer.show(Noted(notice))
         now = self._clock.now()
         said: Entry = turn_input.filled or UserSaid(
-            turn_id, now, author.id, author.name, author.role.value, turn_input.text, language
+            turn_id,
+            now,
+            author.id,
+            author.name,
+            author.role.value,
+            turn_input.text,
+            language,
+            turn_input.mentioned,
         )
         if turn_input.filled is None:  # a form that was filled in has been recorded
             await self._store.audit.record(asked_record(turn_input, now, self._redactor))
@@ -303,7 +314,7 @@ class Conductor:
                 answer.view.offer(await self._followups.offered(questions))
             answer.show(event)
             if isinstance(event, Proposed):
-                await self._approvals.show(event.proposal)
+                await self._cards.show_new(event.proposal)
             elif isinstance(event, Asked):
                 await self._forms.show(event.form)
 
