@@ -25,8 +25,9 @@ class DecideSomething:
     verdict: Verdict
 
 
-_LEAD = r"\A[^\w>~]*"
-"""What may stand before a verdict: no word, no quote mark, since somebody else has said what is quoted, and no strike."""
+_LEAD = r"\A[^\w>~@#]*"
+"""What may stand before a verdict: no word; no quote mark and no mark of a name, since others have said what stands behind
+them; and no strike."""
 _DECIDE = re.compile(
     rf"{_LEAD}(approve|reject|批准|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})\W*\Z", re.IGNORECASE
 )

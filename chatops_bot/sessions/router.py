@@ -182,7 +182,8 @@ class Router:
         if is_question and not self._mailboxes.is_full(event.session):
             # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
             turn = await self._conductor.accept(
-                event.session, event.author, text, language=language, message_id=event.message_id, claim=event.dedupe_key
+                event.session, event.author, text, language=language, message_id=event.message_id, claim=event.dedupe_key,
+                mentioned=event.mentioned,
             )  # fmt: skip
             if turn is None:
                 return Received()

@@ -46,6 +46,8 @@ def test_what_decides(text: str, verdict: str, code: str):
         ">>> approve Q968NT",
         "~approve Q968NT~",
         "> yes",
+        "@approve Q968NT",
+        "#approve Q968NT",
         "ok",
         "👍",
     ],
