@@ -62,7 +62,7 @@ async def bot_for_one_question(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="chatops-bot-"))
         session = await stack.enter_async_context(aiohttp.ClientSession())
         store = await stack.enter_async_context(
-            open_store(config.model_copy(update={"data": Path(folder)}), clock)
+            open_store(config.model_copy(update={"data": Path(folder)}), clock, keys=None)
         )
         core = build_core(
             config, secrets, clock=clock, ids=ids, store=store, model=configured_model(config, secrets, session),

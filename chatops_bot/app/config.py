@@ -1,15 +1,18 @@
 """One YAML file, and the environment for secrets. Anything unknown or wrong names itself, file and line, and nothing starts."""
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, ValidationError
+from pydantic_core import PydanticCustomError
 
+from chatops_bot.app.keys import Keys
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import RIGHTS, Role
 
@@ -58,6 +61,19 @@ class AlertsConfig(_Section):
     language: Literal["zh", "en"] = "en"
 
 
+def _host(value: str) -> str:
+    if not re.fullmatch(r"\.?[a-z0-9-]+(?:\.[a-z0-9-]+)*", value, re.IGNORECASE):
+        raise PydanticCustomError(
+            "host", "a host looks like wiki.example.com, or .example.com for all below it"
+        )
+    return value
+
+
+class LinksConfig(_Section):
+    hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = ()
+    """Hosts that answers may link to; `.example.com` stands for all below it. Other addresses are shown as code."""
+
+
 class WebConfig(_Section):
     host: str = "127.0.0.1"
     port: int = Field(default=8320, ge=0, le=65535)
@@ -83,6 +99,15 @@ class ProposalsConfig(_Section):
     expire_minutes: int = Field(default=60, ge=1, le=24 * 60)
 
 
+class AuditConfig(_Section):
+    """Where the head of the audit's chain is noted down, so that a tail that somebody cuts off is missed."""
+
+    anchor_file: Path | None = None
+    """On another disk or machine; None is a file beside the data folder. Resolved against the folder of the config."""
+    anchor_channel: str | None = None
+    """A channel to which each noted head is posted as well."""
+
+
 class ShutdownConfig(_Section):
     drain_seconds: float = Field(default=15, ge=0, le=15)
     """How long running turns and decisions get to come to their end; then turns are marked as interrupted."""
@@ -97,11 +122,17 @@ class Config(_Section):
     roles: RolesConfig = RolesConfig()
     local: LocalConfig = LocalConfig()
     alerts: AlertsConfig = AlertsConfig()
+    links: LinksConfig = LinksConfig()
     web: WebConfig = WebConfig()
     logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
+    audit: AuditConfig = AuditConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
+
+    @property
+    def anchor_path(self) -> Path:
+        return self.audit.anchor_file or anchor_path_of(self.data)
 
     @property
     def store_path(self) -> Path:
@@ -121,6 +152,11 @@ class Config(_Section):
         return any(RIGHTS[role].approves for role in (*self.people.values(), Role(self.local.role)))
 
 
+def anchor_path_of(data: Path) -> Path:
+    """Where the heads of a bot's audit are noted down that names no other place: beside its data folder."""
+    return data.with_name(f"{data.name}.audit-anchors")
+
+
 @dataclass(frozen=True, slots=True)
 class ModelEndpoint:
     base_url: str
@@ -137,6 +173,8 @@ class Secrets:
     scheduler_passwords: Mapping[str, str]
     model: ModelEndpoint | None
     webhook_token: str
+    keys: Keys | None = None
+    """None for a bot whose store is thrown away: its audit is sealed with a key that nobody keeps."""
 
     def __repr__(self) -> str:
         return "Secrets(…)"
@@ -149,6 +187,8 @@ class Secrets:
         if self.model is not None:
             yield self.model.api_key
         yield self.webhook_token
+        if self.keys is not None:
+            yield from self.keys.texts
 
 
 def load_config(path: Path) -> Config:
@@ -160,7 +200,10 @@ def load_config(path: Path) -> Config:
         config = Config.model_validate(value)
     except ValidationError as error:
         raise ConfigInvalid("\n".join(_problems(path, error, lines))) from error
-    return config.model_copy(update={"data": (path.parent / config.data).resolve()})
+    folder, audit = path.parent, config.audit
+    if audit.anchor_file is not None:
+        audit = audit.model_copy(update={"anchor_file": (folder / audit.anchor_file).resolve()})
+    return config.model_copy(update={"data": (folder / config.data).resolve(), "audit": audit})
 
 
 def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> Secrets:

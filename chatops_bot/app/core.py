@@ -1,25 +1,32 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
+import ssl
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import httpx
 
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
+from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.keys import Keys
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.view import View
+from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
 from chatops_bot.rendering.cards import proposal_card
+from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
@@ -53,19 +60,25 @@ class Core:
 
 
 @asynccontextmanager
-async def open_store(config: Config, clock: Clock) -> AsyncGenerator[SqliteStore, None]:
-    """The store of `config`. Raises StoreError when it cannot be used."""
-    store = await SqliteStore.open(config.store_path, clock)
+async def open_store(config: Config, clock: Clock, keys: Keys | None) -> AsyncGenerator[SqliteStore, None]:
+    """The store of `config`; without `keys`, one that is thrown away. Raises StoreError when it cannot be used."""
+    store = await SqliteStore.open(config.store_path, clock, keys.audit[0] if keys else None)
     try:
         yield store
     finally:
         await store.aclose()
 
 
+@cache
+def trusted_authorities() -> ssl.SSLContext:
+    """Those that httpx trusts by itself; read once a process, since each reading takes 25 ms."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 @asynccontextmanager
 async def open_registry(config: Config, secrets: Secrets, clock: Clock) -> AsyncGenerator[Registry, None]:
     """Every tool that `config` connects."""
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx.AsyncClient(trust_env=False, verify=trusted_authorities()) as http:
         yield Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
 
 
@@ -87,14 +100,17 @@ def build_core(
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     """
-    redactor = Redactor(secrets.values())
-    dispatcher = _dispatcher(config, store, registry, redactor, clock, ids)
+    agents = load_agents()
+    redactor = Withheld(secrets.values(), [each for agent in agents.values() for each in confidential(agent)])
+    ids = WatchedIds(ids, redactor.watching(ids.nonce))
+    policy = Policy()
+    dispatcher = _dispatcher(config, policy, store, registry, redactor, clock, ids)
     applier = Applier(registry, redactor)
 
     def approvals_on(platform: Platform) -> Approvals:
         return Approvals(
             store=store, platform=platform, directory=directory, applier=applier, redactor=redactor, clock=clock,
-            approver_configured=config.has_approver,
+            policy=policy, approver_configured=config.has_approver,
         )  # fmt: skip
 
     approvals = approvals_on(platform)
@@ -107,7 +123,7 @@ def build_core(
         store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
         registry=registry,
-        agents=load_agents(),
+        agents=agents,
         approvals=approvals,
         forms=forms,
         followups=followups,
@@ -115,6 +131,7 @@ def build_core(
         clock=clock,
         ids=ids,
         on_rest=on_rest,
+        links=Links.to(config.links.hosts),
     )
     router = Router(
         store=store,
@@ -130,11 +147,18 @@ def build_core(
 
 
 def _dispatcher(
-    config: Config, store: Store, registry: Registry, redactor: Redactor, clock: Clock, ids: Ids
+    config: Config,
+    policy: Policy,
+    store: Store,
+    registry: Registry,
+    redactor: Redactor,
+    clock: Clock,
+    ids: Ids,
 ) -> Dispatcher:
     """The one door of tool calls: a read runs, a write becomes a proposal, what lacks facts becomes a form."""
     return Dispatcher(
         registry,
+        policy=policy,
         audit=store.audit,
         proposer=Proposer(store.proposals, clock, ids, config.proposal_lifetime),
         asker=Asker(store.forms, clock, ids, config.proposal_lifetime),

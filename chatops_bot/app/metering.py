@@ -219,17 +219,23 @@ def _counting_rest(transcripts: Transcripts, count: TurnCount) -> Callable[..., 
 
 
 def _counting_add(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]:
-    async def add(proposal: Proposal) -> None:
-        await proposals.add(proposal)
+    async def add(proposal: Proposal, record: AuditRecord | None = None) -> None:
+        await proposals.add(proposal, record)
         metrics.proposal_moves.labels(proposal.state.value).inc()
 
     return add
 
 
 def _counting_move(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]:
-    async def move(proposal: Proposal, to: ProposalState, now: datetime, **changes: Any) -> Proposal | None:
-        moved = await proposals.move(proposal, to, now, **changes)
-        if moved is not None:
+    async def move(
+        proposal: Proposal,
+        to: ProposalState,
+        now: datetime,
+        record: AuditRecord | None = None,
+        **changes: Any,
+    ) -> Proposal | None:
+        moved = await proposals.move(proposal, to, now, record, **changes)
+        if moved is not None and to is not proposal.state:
             metrics.proposal_moves.labels(to.value).inc()
         return moved
 
@@ -239,8 +245,8 @@ def _counting_move(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]
 def _counting_call(audit: Audit, metrics: Metrics, tools: frozenset[str]) -> Callable[..., Any]:
     async def record(row: AuditRecord) -> None:
         await audit.record(row)
-        is_decision = bool(row.proposal_id) and row.decision != "proposed"
-        if not is_decision:
+        is_call = bool(row.tool) and (not row.proposal_id or row.decision == "proposed")
+        if is_call:
             tool = row.tool if row.tool in tools else UNKNOWN
             metrics.tool_calls.labels(tool, row.status).inc()
             metrics.tool_seconds.labels(tool).observe(row.milliseconds / 1000)

@@ -22,11 +22,13 @@ class DecideSomething:
     verdict: Verdict
 
 
+_LEAD = r"\A[^\w>~]*"
+"""What may stand before a verdict: no word, no quote mark, since somebody else has said what is quoted, and no strike."""
 _DECIDE = re.compile(
-    rf"\A\W*(approve|reject|批准|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})\W*\Z", re.IGNORECASE
+    rf"{_LEAD}(approve|reject|批准|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})\W*\Z", re.IGNORECASE
 )
 _DECIDE_SOMETHING = re.compile(
-    r"\A\W*(approved?|yes|lgtm|批准|同意|可以|reject(?:ed)?|拒绝)\W*\Z", re.IGNORECASE
+    rf"{_LEAD}(approved?|yes|lgtm|批准|同意|可以|reject(?:ed)?|拒绝)\W*\Z", re.IGNORECASE
 )
 _STOP = re.compile(
     r"\A\W*(?:(?:please|pls) |请)?(?:stop|停|停止|停下|停一下)(?:,? (?:please|now)|吧)?\W*\Z", re.IGNORECASE

@@ -21,6 +21,7 @@ from chatops_bot.domain.transcript import Entry, FormFilled, UserSaid
 from chatops_bot.domain.turn_event import Asked, Noted, Proposed, Rested, TurnEvent
 from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
 from chatops_bot.rendering import notices
+from chatops_bot.rendering.links import NO_LINKS, Links
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
 from chatops_bot.sessions.approvals import Approvals
@@ -29,6 +30,7 @@ from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput, stored_input
 from chatops_bot.sessions.memory import ThreadMemory
+from chatops_bot.sessions.recording import asked_record, refused_record
 from chatops_bot.sessions.resting import store_rest
 from chatops_bot.tools.registry import Registry
 
@@ -71,8 +73,9 @@ class Conductor:
         clock: Clock,
         ids: Ids,
         on_rest: Callable[[str, TurnOutcome], None] = _tells_nobody,
+        links: Links = NO_LINKS,
     ) -> None:
-        """`on_rest` is told of each turn, by its id, that came to rest, after its last message."""
+        """`links` are those that answers may hold; `on_rest` is told of each turn, by its id, that came to rest, after its last message."""
         self._platform = platform
         self._store = store
         self._loop = loop
@@ -87,6 +90,7 @@ class Conductor:
         self._memory = ThreadMemory(platform, redactor, clock)
         self._answers: dict[str, AnswerMessage] = {}
         self._on_rest = on_rest
+        self._links = links
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopped: dict[str, Person] = {}
 
@@ -170,7 +174,13 @@ class Conductor:
 
     async def refuse(self, turn_input: TurnInput, why: Phrase) -> None:
         """End an accepted turn that may not start, and say why."""
+        await self.turn_away(turn_input.session, turn_input.author, why, turn_input.turn_id)
         await self._end_unstarted(turn_input, why, TurnOutcome.FAILED)
+
+    async def turn_away(self, session: SessionKey, person: Person, why: Phrase, turn_id: str = "") -> None:
+        """Record that somebody may not use the bot, and so began nothing; telling them is for the caller."""
+        record = refused_record(session, person, why, turn_id, self._clock.now(), self._redactor)
+        await self._store.audit.record(record)
 
     async def _end_unstarted(self, turn_input: TurnInput, note: Phrase, outcome: TurnOutcome) -> None:
         answer = self._answer(turn_input)
@@ -250,7 +260,13 @@ class Conductor:
             self._on_rest(turn_input.turn_id, progress.outcome)
 
     def _view(self, turn_id: str, language: Language) -> TurnView:
-        return TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)
+        return TurnView(
+            language,
+            self._platform.limits.text_chars,
+            self._redactor,
+            stop_value=turn_id,
+            links=self._links,
+        )
 
     async def _run(
         self,
@@ -269,6 +285,8 @@ class Conductor:
         said: Entry = turn_input.filled or UserSaid(
             turn_id, now, author.id, author.name, author.role.value, turn_input.text, language
         )
+        if turn_input.filled is None:  # a form that was filled in has been recorded
+            await self._store.audit.record(asked_record(turn_input, now, self._redactor))
         progress.started = True
         await self._store.transcripts.append(session, [said] if earlier is None else [earlier, said])
         turn = Turn(

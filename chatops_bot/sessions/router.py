@@ -302,6 +302,7 @@ class Router:
         refusal = may_ask(person, Effect.READ)
         if refusal is None:
             return False
+        await self._conductor.turn_away(session, person, refusal)
         await self._tell(session, person, refusal, language)
         return True
 

@@ -33,6 +33,7 @@ from chatops_bot.domain.view import (
 from chatops_bot.platforms.slack import limits
 from chatops_bot.platforms.slack.payloads import INPUT
 from chatops_bot.platforms.slack.text import clean, escape_within, utf8_size
+from chatops_bot.rendering.links import defanged
 
 Json = dict[str, Any]
 
@@ -257,7 +258,9 @@ def _chunks(items: list[Json], most: int) -> Iterable[list[Json]]:
 
 
 def _fallback(view: View) -> str:
-    return escape_within(view.fallback.strip() or _visible(view) or "…", limits.FALLBACK_BYTES, utf8_size)
+    """The message for notifications, and for people when Slack refuses its blocks: no address in it is a link."""
+    said = view.fallback.strip() or _visible(view) or "…"
+    return escape_within(defanged(said), limits.FALLBACK_BYTES, utf8_size)
 
 
 def _visible(view: View) -> str:
