@@ -141,9 +141,11 @@ def test_what_makes_a_clean_text_cheap_skips_nothing_that_a_rule_would_find(text
     for rule in RULES:
         low, starts = text.replace("\u0130", "I").lower(), range(len(text))
         if rule.anywhere:
-            found = any(hint in low for hint in rule.hints) and rule.pattern.search(text)
+            found = any(hint in low for hint in rule.hints) and bool(rule.pattern.search(text))
         else:
-            found = any(low.startswith(rule.hints, at) and rule.pattern.match(text, at) for at in starts)
+            found = any(
+                low.startswith(rule.hints, at) and bool(rule.pattern.match(text, at)) for at in starts
+            )
         assert not found or shown != text, rule.label
 
 
