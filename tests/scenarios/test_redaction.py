@@ -2,6 +2,8 @@
 
 import base64
 import logging
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +79,17 @@ def test_the_tail_of_a_log_holds_no_half_of_what_its_cut_went_through():
     assert tail(log, len(log) + 1) == log
     assert tail("one two three", 9) == "three"
     assert tail("onetwothree", 9) == ""
+
+
+def test_the_scheduler_logs_no_secret():
+    say = (
+        "import logging; from chatops_bot.scheduler.__main__ import log_to_stderr; log_to_stderr(['the-hook-token'])\n"
+        f"try: raise ValueError('the-hook-token and {TOKEN}')\nexcept ValueError: logging.exception('failed')"
+    )
+    said = subprocess.run([sys.executable, "-c", say], capture_output=True, text=True, check=True).stderr
+    assert "Traceback" in said
+    assert "the-hook-token" not in said.splitlines()[-1]
+    assert TOKEN not in said.splitlines()[-1]
 
 
 def test_every_test_that_the_page_names_is_there():
