@@ -123,6 +123,7 @@ def build_core(
         store=store,
         platform=platform,
         decisions=decisions,
+        renewals=engine.renewals,
         forms=forms,
         followups=followups,
         conductor=conductor,

@@ -59,7 +59,7 @@ class ProposalCards:
         if proposal.supersedes:
             for stale in await self._store.proposals.with_stale_card():
                 if stale.superseded_by == proposal.id:
-                    await self.show_quietly(stale)
+                    await self.catch_up(stale)
 
     async def show_quietly(self, proposal: Proposal) -> None:
         """Show the card; when the platform fails, it stays stale and is caught up later."""

@@ -28,6 +28,7 @@ from chatops_bot.sessions.followups import Followups, claim_of
 from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
+from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
 
 _log = logging.getLogger(__name__)
@@ -79,6 +80,7 @@ class Router:
         store: Store,
         platform: Platform,
         decisions: Decisions,
+        renewals: Renewals,
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
@@ -87,6 +89,7 @@ class Router:
         self._store = store
         self._platform = platform
         self._decisions = decisions
+        self._renewals = renewals
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
@@ -251,6 +254,8 @@ class Router:
         match event.control:
             case "approve" | "reject":
                 await self._decisions.press(event)
+            case "again":
+                await self._renewals.press(event)
             case "form_submit":
                 await self._begin_filled(await self._forms.filled(event))
             case "form_open":
