@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,11 +30,11 @@ from chatops_bot.app.metering import (
 from chatops_bot.app.metrics import Metrics
 from chatops_bot.app.model_choice import configured_model, configured_overhearing
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
+from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ConfigInvalid
-from chatops_bot.domain.people import Role
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
@@ -101,7 +101,7 @@ async def open_bot(
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
-        await _anchor(stack, config, sqlite.audit, platform, clock)
+        await _anchor(stack, config, secrets, sqlite.audit, platform, clock)
         never_started = await _recover(core, platform, directory, clock, turns)
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
@@ -114,16 +114,22 @@ async def open_bot(
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        overdue = {
-            "proposals": core.applying.sweep,
-            "forms": core.forms.sweep,
-            "filled forms": core.router.begin_filled,
-        }
-        _run_beside(stack, sweep(overdue), "expiry sweep")
+        _run_beside(stack, sweep(_overdue(core)), "expiry sweep")
         _run_beside(stack, metrics.watch_loop(), "loop lag")
+        watch = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
+        _run_beside(stack, watch.watch(), "policy check")
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
+
+
+def _overdue(core: Core) -> Mapping[str, Callable[[], Awaitable[None]]]:
+    """What closes what is overdue, by what it is."""
+    return {
+        "proposals": core.applying.sweep,
+        "forms": core.forms.sweep,
+        "filled forms": core.router.begin_filled,
+    }
 
 
 def _slack(
@@ -142,8 +148,8 @@ def _slack(
         bot_token=secrets.slack_bot_token,
         app_token=secrets.slack_app_token,
         base_url=str(config.slack.api_url),
-        roles=config.people,
-        default_role=Role(config.roles.default),
+        roster=config.roster,
+        groups=config.groups,
         posts=posts,
         ping_interval=PING_SECONDS,
         on_call=slack_meter(metrics),
@@ -181,7 +187,7 @@ async def _recover(
     core: Core, platform: Platform, directory: Directory, clock: Clock, turns: TurnCount
 ) -> list[TurnInput]:
     """Settle what the last process left, and return the turns that it accepted and never started."""
-    interrupted, never_started = await recover_turns(core.store, platform, directory, clock)
+    interrupted, never_started = await recover_turns(core.store, platform, directory, core.policy, clock)
     if interrupted or never_started:
         _log.warning(
             "of the last process, %d turns were closed as interrupted and %d start now",
@@ -206,12 +212,17 @@ async def come_to_rest(
 
 
 async def _anchor(
-    stack: AsyncExitStack, config: Config, audit: AuditReader, platform: Platform, clock: Clock
+    stack: AsyncExitStack,
+    config: Config,
+    secrets: Secrets,
+    audit: AuditReader,
+    platform: Platform,
+    clock: Clock,
 ) -> None:
     """Note the heads of the audit down until the stack is closed, and once more then."""
     channel = config.audit.anchor_channel
     anchoring = Anchoring(audit, clock, config.anchor_path, posting(platform, channel) if channel else None)
-    await anchoring.begin()
+    await anchoring.begin([key.id for key in secrets.keys.audit] if secrets.keys else [])
     stack.push_async_callback(anchoring.end)
     _run_beside(stack, anchoring.keep(), "anchoring of the audit")
 

@@ -1,8 +1,10 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
+import ssl
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 
 import httpx
 
@@ -15,6 +17,7 @@ from chatops_bot.app.keys import Keys
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import TurnOutcome
@@ -29,6 +32,7 @@ from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
+from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.router import Overhears, Router, every_message
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
@@ -49,9 +53,11 @@ class Core:
     forms: Forms
     followups: Followups
     redactor: Redactor
+    policy: Policy
     model_name: str
     decisions_on: Callable[[Platform], Decisions]
     """The same decisions, told through another platform."""
+    reading: Reading
     card: Callable[[Proposal], View]
 
 
@@ -65,10 +71,16 @@ async def open_store(config: Config, clock: Clock, keys: Keys | None) -> AsyncGe
         await store.aclose()
 
 
+@cache
+def trusted_authorities() -> ssl.SSLContext:
+    """Those that httpx trusts by itself; read once a process, since each reading takes 25 ms."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 @asynccontextmanager
 async def open_registry(config: Config, secrets: Secrets, clock: Clock) -> AsyncGenerator[Registry, None]:
     """Every tool that `config` connects."""
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx.AsyncClient(trust_env=False, verify=trusted_authorities()) as http:
         yield Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
 
 
@@ -90,6 +102,7 @@ def build_core(
     """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
+    Raises ConfigInvalid for a policy that nobody could meet.
     """
     agents = load_agents()
     redactor = Withheld(secrets.values(), [each for agent in agents.values() for each in confidential(agent)])
@@ -101,7 +114,8 @@ def build_core(
     dispatcher = _dispatcher(config, engine, store, registry, redactor, clock, ids)
     decisions = engine.decisions_on(platform)
     forms = Forms(
-        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
+        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids,
+        policy=engine.policy,
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     conductor = Conductor(
@@ -120,18 +134,13 @@ def build_core(
         links=Links.to(config.links.hosts),
     )
     router = Router(
-        store=store,
-        platform=platform,
-        decisions=decisions,
-        renewals=engine.renewals,
-        forms=forms,
-        followups=followups,
-        conductor=conductor,
-        overhears=overhears,
-    )
+        store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, forms=forms,
+        followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
+    )  # fmt: skip
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, followups=followups, redactor=redactor,
-        model_name=model.name, decisions_on=engine.decisions_on, card=engine.card,
+        policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
+        card=engine.card,
     )  # fmt: skip
 
 
@@ -167,7 +176,7 @@ def local_desk(
     """The desk in front of a core whose conductor tells `rests`."""
     return LocalDesk(
         terminal=terminal, platform=platform, people=people, router=core.router, store=core.store, rests=rests, ids=ids,
-        model_name=core.model_name, decisions_on=core.decisions_on, card=core.card,
+        model_name=core.model_name, decisions_on=core.decisions_on, reading=core.reading, card=core.card,
     )  # fmt: skip
 
 

@@ -6,16 +6,18 @@ from functools import partial
 
 from chatops_bot.app.config import Config
 from chatops_bot.app.keys import Keys
+from chatops_bot.app.policy_check import sound_policy
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import sealed_button
 from chatops_bot.domain.view import View
 from chatops_bot.ports import Clock, Directory, Ids, Platform, Store
-from chatops_bot.rendering.cards import proposal_card
+from chatops_bot.rendering.card import proposal_card
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.proposal_cards import ProposalCards
+from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.target_lock import IsDead, TargetLock
 from chatops_bot.sessions.telling import Telling
@@ -60,6 +62,7 @@ class Engine:
     cards: ProposalCards
     applying: Applying
     decisions_on: Callable[[Platform], Decisions]
+    reading: Reading
     renewals: Renewals
 
 
@@ -67,8 +70,9 @@ def build_engine(
     config: Config, node: Node, *, clock: Clock, ids: Ids, store: Store, registry: Registry, platform: Platform,
     directory: Directory, redactor: Redactor,
 ) -> Engine:  # fmt: skip
-    """Everything between a write call of the model, or a press, and the tool that it may run."""
-    policy = Policy()
+    """Everything between a write call of the model, or a press, and the tool that it may run. Raises ConfigInvalid for a policy
+    that nobody could meet."""
+    policy = sound_policy(config, registry)
     moves = ProposalMoves(store.proposals, store.audit, clock, redactor)
     drafter = Drafter(policy, clock, ids, config.proposal_lifetime, node.actions[0])
     card = partial(
@@ -94,5 +98,9 @@ def build_engine(
         proposals=store.proposals, registry=registry, drafter=drafter, policy=policy, moves=moves, cards=cards,
         decisions=decisions_on(platform), telling=Telling(platform), redactor=redactor, clock=clock,
     )  # fmt: skip
+    reading = Reading(
+        proposals=store.proposals, platform=platform, directory=directory, policy=policy, moves=moves, cards=cards,
+        decisions=decisions_on(platform), redactor=redactor, clock=clock, key=node.buttons,
+    )  # fmt: skip
     proposer = Proposer(store.proposals, moves, drafter, clock)
-    return Engine(policy, proposer, card, cards, applying, decisions_on, renewals)
+    return Engine(policy, proposer, card, cards, applying, decisions_on, reading, renewals)

@@ -27,6 +27,7 @@ from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.commands import DecideByCode, Verdict, parse_command
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.ending import let_go
+from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.router import Router
 
 T = TypeVar("T")
@@ -92,6 +93,7 @@ class LocalDesk:
     ids: Ids
     model_name: str
     decisions_on: Callable[[Platform], Decisions]
+    reading: Reading
     card: Callable[[Proposal], View]
     _takes_no_more: bool = False
     _asked: dict[str, "asyncio.Task[_Begun | None]"] = field(default_factory=dict)
@@ -172,6 +174,8 @@ class LocalDesk:
     ) -> Decision:
         """Approve or reject the proposal with this code, wherever it was made. Raises LocalRefused.
 
+        The first approval of what no card shows whole answers with all of it, and counts as its reading; the next one decides.
+
         Carried out to its end even when the caller goes away.
         """
         self._require_open()
@@ -189,6 +193,8 @@ class LocalDesk:
         if len(candidates) > 1:
             return Decision(False, (whisper_view(_AMBIGUOUS.filled(code=exact(code)), None),))
         proposal = candidates[0]
+        if verdict == "approve" and (whole := await self.reading.here(proposal, person)) is not None:
+            return Decision(False, (whole,))
         heard = _Heard(self.platform)
         language: Language = "zh" if proposal.language == "zh" else "en"
         await self.decisions_on(heard).by_code(
@@ -263,6 +269,9 @@ class _Heard:
 
     async def open_modal(self, trigger: str, modal: Modal) -> None:
         await self._platform.open_modal(trigger, modal)
+
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        await self._platform.update_modal(dialog, modal)
 
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return await self._platform.earlier(place, before, limit)

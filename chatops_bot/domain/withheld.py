@@ -19,6 +19,7 @@ _CORE_CHARS = 16
 _TAIL_CHARS = 12
 """From here on the beginning of a sentence is held back until it is clear whether it goes on."""
 
+_HALF_NONCE = re.compile(r"[0-9a-f]{8,31}\Z", re.IGNORECASE)
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}+={0,2}")
 """Whatever may hold a nonce, in hex or in base64."""
 _FENCE, _PROMPT = "[redacted:fence]", "[redacted:prompt]"
@@ -54,8 +55,17 @@ class Withheld(Redactor):
             text = self._said.sub(_PROMPT, text)
         return _RUN.sub(self._without_nonces, text)
 
-    def begun(self, text: str) -> int:
-        """How many characters at the end of `text` may be the beginning of a sentence."""
+    def held_back(self, text: str) -> int:
+        """As `Redactor.held_back`; what may be the beginning of a sentence counts too."""
+        return max(super().held_back(text), self._sentence_begun(text))
+
+    def may_end_in_a_secret(self, text: str) -> bool:
+        """As `Redactor.may_end_in_a_secret`, also of a sentence that broke off, and of what may be half a nonce."""
+        return bool(self._sentence_begun(text) or _HALF_NONCE.search(text)) or super().may_end_in_a_secret(
+            text
+        )
+
+    def _sentence_begun(self, text: str) -> int:
         return max((_begun(text, sentence) for sentence in self._sentences), default=0)
 
     def _may_say(self, text: str) -> bool:

@@ -21,10 +21,10 @@ _UNDERLINED = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _ENDS = r"\s<>|`\\\[\]，。；、！？：（）【】《》「」“”‘’"
 _BODY = rf"(?:[^()&{_ENDS}]|\([^(){_ENDS}]*\)|&(?!(?:lt|gt);))"
 _LABELS = r"(?<![\w-])(?<![\w-]\.)(?<![\w.+-]@)(?:[\w-]++\.(?=[\w-]))"
-_TOP = r"(?:xn--[a-z0-9-]{2,40}|[^\W\d_]{2,24})(?![\w-])"
-_COMMON = r"(?:com|net|org|info|biz|io|dev|app|cloud|site|online|top|xyz|link|click|page|cn|ru|eu|uk|de|me|tv|ly)(?![\w-])"
+_TOP = r"(?:xn--[a-z0-9-]{2,40}|[^\W\d_]{2,24})(?![\w-]|\[?:\]?/)"
+_COMMON = r"(?:com|net|org|info|biz|io|dev|app|cloud|site|online|top|xyz|link|click|page|cn|ru|eu|uk|de|me|tv|ly)(?![\w-]|\[?:\]?/)"
 ADDRESS = (
-    rf"(?:[a-z][a-z0-9+.-]{{0,30}}://|(?<![^\W_])(?:mailto|tel|sms):|(?<![^\W_])www\.){_BODY}*(?<![.,;:!?'\"*_~])"
+    rf"(?:(?<![a-z0-9+.-])[a-z0-9+.-]++://|(?<![^\W_])(?:mailto|tel|sms):|(?<![^\W_])www\.){_BODY}*(?<![.,;:!?'\"*_~])"
     rf"|{_LABELS}++{_TOP}\.?(?::\d+)?(?=[/?#]){_BODY}*(?<![.,;:!?'\"*_~])"
     rf"|{_LABELS}{{2,}}+{_TOP}"
     rf"|{_LABELS}++{_COMMON}"
@@ -73,7 +73,13 @@ def has_address(text: str) -> bool:
 
 def defanged(text: str, links: Links = NO_LINKS) -> str:
     """Plain text in which nothing is taken for a link that may not be one: `https[:]//evil[.]example/x`. Idempotent."""
-    return _ADDRESS.sub(lambda match: match[0] if links.allow(match[0]) else _broken(match[0]), text)
+    while (broken := _ADDRESS.sub(lambda match: _unless(links, match[0]), text)) != text:
+        text = broken  # what was the end of one address may now be the beginning of another
+    return text
+
+
+def _unless(links: Links, address: str) -> str:
+    return address if links.allow(address) else _broken(address)
 
 
 def _broken(address: str) -> str:

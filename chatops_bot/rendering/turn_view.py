@@ -213,11 +213,7 @@ class TurnView:
 
     def _break_off(self) -> None:
         """No more text comes: what was held back is shown, unless it may be half of a secret, which nobody would recognise."""
-        if self._redactor is None:
-            return
-        if begun := self._redactor.begun(self._streaming):
-            self._streaming = f"{self._streaming[:-begun]}…"
-        if self._redactor.may_end_in_a_secret(self._streaming):
+        if self._redactor is not None and self._redactor.may_end_in_a_secret(self._streaming):
             self._streaming = f"{self._streaming[: -self._redactor.held_back(self._streaming)]}…"
 
     def _joined(self) -> str:
@@ -228,8 +224,7 @@ class TurnView:
         """What of the streaming text can be shown: all but a tail that may be the beginning of a secret."""
         if self._redactor is None or not self._may_grow:
             return self._streaming
-        held = max(self._redactor.held_back(self._streaming), self._redactor.begun(self._streaming))
-        return self._streaming[: len(self._streaming) - held]
+        return self._streaming[: len(self._streaming) - self._redactor.held_back(self._streaming)]
 
     def _redacted(self, text: str) -> str:
         return self._redactor.text(text) if self._redactor else text

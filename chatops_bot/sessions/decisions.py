@@ -18,6 +18,8 @@ from chatops_bot.domain.sealed_button import opened_button
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.voting import voices, vote_of
 from chatops_bot.ports import Clock, Proposals
+from chatops_bot.rendering.card import needs_reading
+from chatops_bot.rendering.card_notices import READ_FIRST_REFUSED
 from chatops_bot.sessions.applying import Applying, expired_phrase
 from chatops_bot.sessions.commands import Verdict
 from chatops_bot.sessions.log_ids import bound
@@ -172,9 +174,13 @@ class Decisions:
         if now >= proposal.expires_at:
             await self._too_late(proposal, person, how)
             return True
-        refusal = self._policy.may_approve(person, subject_of(proposal), now, break_glass=break_glass)
+        refusal = self._policy.may_approve(
+            person, subject_of(proposal), now, break_glass=break_glass, via=how.via
+        )
         if refusal is not None:
             return await self._refused(proposal, person, refusal, how)
+        if person.id not in proposal.read_by and needs_reading(proposal, self._redactor.text):
+            return await self._refused(proposal, person, READ_FIRST_REFUSED, how)
         earlier = vote_of(proposal, person.id)
         if earlier is not None:
             missing = proposal.quorum - voices(vote.person_id for vote in proposal.votes)

@@ -6,9 +6,10 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived, ModalSubmitted
+from chatops_bot.domain.event import ControlUsed, DialogUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Language, Phrase, language_of, language_of_words
-from chatops_bot.domain.people import Effect, Person, may_ask
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Entry, spoken_in
 from chatops_bot.ports import Place, Platform, Store
@@ -28,6 +29,7 @@ from chatops_bot.sessions.followups import Followups, claim_of
 from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
+from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
 
@@ -80,22 +82,26 @@ class Router:
         store: Store,
         platform: Platform,
         decisions: Decisions,
+        reading: Reading,
         renewals: Renewals,
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
+        policy: Policy,
         overhears: Overhears = every_message,
     ) -> None:
         self._store = store
         self._platform = platform
         self._decisions = decisions
+        self._reading = reading
         self._renewals = renewals
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
+        self._policy = policy
         self._overhears = overhears
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
-        self._stopping = Stopping(self._mailboxes, conductor, platform)
+        self._stopping = Stopping(self._mailboxes, conductor, platform, policy)
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def handle(self, event: InboundEvent) -> None:
@@ -106,6 +112,8 @@ class Router:
             case ControlUsed():
                 with bound(session=event.session):
                     await self._control(event)
+            case DialogUsed():
+                await self._reading.press(event)
 
     async def message(self, event: MessageReceived) -> Received:
         """Take one message, as `handle` does."""
@@ -173,7 +181,7 @@ class Router:
             return Received()
         text, language = event.text.strip(), await self._language(event)
         problem = _problem(text, event)
-        is_question = command is None and problem is None and may_ask(event.author, Effect.READ) is None
+        is_question = command is None and problem is None and self._policy.may_speak(event.author) is None
         if is_question and not self._mailboxes.is_full(event.session):
             # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
             turn = await self._conductor.accept(
@@ -256,6 +264,9 @@ class Router:
                 await self._decisions.press(event)
             case "again":
                 await self._renewals.press(event)
+            case "show":
+                if not await self._refused(event.person, event.session, None):
+                    await self._reading.open(event)
             case "form_submit":
                 await self._begin_filled(await self._forms.filled(event))
             case "form_open":
@@ -304,7 +315,7 @@ class Router:
 
     async def _refused(self, person: Person, session: SessionKey, language: Language | None) -> bool:
         """Whether the person may not use the bot at all; they alone are told."""
-        refusal = may_ask(person, Effect.READ)
+        refusal = self._policy.may_speak(person)
         if refusal is None:
             return False
         await self._conductor.turn_away(session, person, refusal)

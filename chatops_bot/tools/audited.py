@@ -42,7 +42,7 @@ def audited(audit: Audit, clock: Clock, redactor: Redactor, inner: Handler) -> H
                 role=person.role.value,
                 session=str(invocation.context.session),
                 turn_id=invocation.context.turn_id,
-                tool=redactor.text(invocation.call.name),
+                tool=redactor.text(invocation.call.name),  # a model may make one up
                 arguments=_redacted_arguments(invocation.call.arguments, redactor),
                 decision=done.decision,
                 status=done.result.status,

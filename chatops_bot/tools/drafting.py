@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import ToolFailed, ToolRefused
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Risk
 from chatops_bot.domain.policy import Policy, Subject
@@ -16,8 +16,8 @@ from chatops_bot.domain.tool import Plan
 from chatops_bot.ports import Clock, Ids, ToolContext, WriteTool
 from chatops_bot.tools.registry import contract_hash
 
-SHOWABLE_CHARS = 8_000
-"""Slack takes about 13,000 characters of blocks in one message; what a card says beside the action fits into the rest."""
+READABLE_CHARS = 200_000
+"""Some 5,000 lines, two hours of reading. Whoever would page through more of it at night approves without having read it."""
 
 
 def subject_of(proposal: Proposal) -> Subject:
@@ -48,10 +48,11 @@ class Drafter:
         supersedes: str = "",
         inverse_of: str = "",
     ) -> Proposal:
-        """The proposal of a call, asked for by the person of `context`. Raises ToolError where it makes no sense now."""
+        """The proposal of a call, asked for by the person of `context`. Raises ToolError where it makes no sense now, ToolRefused
+        where they may not."""
         plan = await tool.plan(arguments, context)
         stored = arguments.model_dump(mode="json")
-        refuse_what_no_card_can_show(plan, stored)
+        refuse_what_nobody_would_read(plan, stored)
         now = self._clock.now()
         bare = Proposal(
             id=self._ids.new("prop"),
@@ -75,23 +76,27 @@ class Drafter:
             supersedes=supersedes,
             inverse_of=inverse_of,
         )
-        return self.sealed(replace(bare, quorum=self._policy.quorum(subject_of(bare))))
+        subject = subject_of(bare)
+        refusal = self._policy.may_propose(context.person, subject)
+        if refusal is not None:
+            raise ToolRefused(refusal)
+        return self.sealed(replace(bare, quorum=self._policy.quorum(subject)))
 
     def sealed(self, proposal: Proposal) -> Proposal:
         """`proposal` with the seal of the action that it holds."""
         return replace(proposal, digest=sealed_digest(self._key, proposal))
 
 
-def refuse_what_no_card_can_show(plan: Plan, arguments: Mapping[str, Any]) -> None:
-    """Raises ToolFailed for an action too long to be shown whole: nobody can approve what they cannot read."""
+def refuse_what_nobody_would_read(plan: Plan, arguments: Mapping[str, Any]) -> None:
+    """Raises ToolFailed for an action too long to be read before it is approved: nobody can approve what they did not read."""
     texts = [text for _, text in plan.details]
     texts += [side for change in plan.changes for side in (change.before, change.after) if side is not None]
     length = max(sum(map(len, texts)), len(canonical_json(arguments)))
-    if length > SHOWABLE_CHARS:
+    if length > READABLE_CHARS:
         raise ToolFailed(
             Phrase(
-                f"这个变更有 {length:,} 个字符，超过卡片能完整显示的 {SHOWABLE_CHARS:,} 个，因此没有提出；请缩短内容，例如改为调用一个脚本。",
-                f"The action is {length:,} characters long and a card shows at most {SHOWABLE_CHARS:,}, so it was not proposed; "
-                "shorten it, for example by calling a script.",
+                f"这个变更有 {length:,} 个字符，没有人会在批准前读完超过 {READABLE_CHARS:,} 个字符，因此没有提出；请缩短内容，例如改为调用一个脚本。",
+                f"The action is {length:,} characters long; nobody reads more than {READABLE_CHARS:,} before they approve, so it was "
+                "not proposed. Shorten it, for example by calling a script.",
             )
         )

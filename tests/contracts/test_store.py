@@ -11,6 +11,8 @@ import pytest
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain import form as forms
 from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.audit_chain import GENESIS, ChainKey, Sealed
+from chatops_bot.domain.audit_check import Row, Verified, verify
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.form import Choice, Form, FormField, FormState
 from chatops_bot.domain.language import Phrase
@@ -33,16 +35,16 @@ from chatops_bot.domain.transcript import (
 )
 from chatops_bot.ports import Store
 from chatops_bot.stores.sqlite import SqliteStore
-from tests.audit_rows import read_audit
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 SESSION = SessionKey("slack", "T1", "C1", "1700000000.000100")
 CARD = MessageRef("C1", "1700000001.000200")
+AUDIT_KEY = ChainKey.of(b"k" * 32)
 
 
 @pytest.fixture
 async def store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-    opened = await SqliteStore.open(tmp_path / "bot.db", clock)
+    opened = await SqliteStore.open(tmp_path / "bot.db", clock, AUDIT_KEY)
     yield opened
     await opened.aclose()
 
@@ -259,11 +261,35 @@ def a_record(decision: str = "auto", number: int = 0) -> AuditRecord:
     )  # fmt: skip
 
 
-async def test_audit_rows_are_read_in_order(store: Store, tmp_path: Path):
-    rows = [a_record(number=n) for n in range(3)]
+async def audit_rows(store: Store, size: int = 100) -> list[Row]:
+    rows: list[Row] = []
+    while page := await store.audit.page(rows[-1].seq if rows else 0, size):
+        assert len(page) <= size
+        rows += page
+    return rows
+
+
+async def audited(store: Store) -> list[AuditRecord]:
+    return [row.record for row in await audit_rows(store) if isinstance(row, Sealed)]
+
+
+async def test_audit_rows_are_read_in_order_page_by_page(store: Store):
+    assert (await store.audit.head(), await audit_rows(store)) == (GENESIS, [])
+    rows = [a_record(number=n) for n in range(5)]
     for row in rows:
         await store.audit.record(row)
-    assert list(read_audit(tmp_path / "bot.db")) == list(enumerate(rows, 1))
+    assert await audited(store) == rows
+    assert await audit_rows(store, size=2) == await audit_rows(store)
+
+
+async def test_the_audit_is_one_chain_whoever_records_in_it(store: Store):
+    await store.audit.record(a_record("auto"))
+    await store.proposals.add(a_proposal(), a_record("proposed"))
+    await asyncio.gather(*(store.audit.record(a_record(number=n)) for n in range(10)))
+    moved = await store.proposals.move(a_proposal(), ProposalState.REJECTED, AT, a_record("rejected"))
+    assert moved is not None
+    assert verify([AUDIT_KEY], await audit_rows(store)) == Verified(await store.audit.head())
+    assert (await store.audit.head()).seq == 13
 
 
 async def test_a_form_comes_back_as_it_was(store: Store):
@@ -354,14 +380,14 @@ async def test_a_lease_that_is_not_renewed_ends_by_itself(store: Store):
     assert await store.leases.holder("target") == "b"
 
 
-async def test_a_move_and_its_audit_row_are_one(store: Store, tmp_path: Path):
+async def test_a_move_and_its_audit_row_are_one(store: Store):
     await store.proposals.add(a_proposal(1), a_record("proposed"))
     pending = await store.proposals.get(a_proposal(1).id)
     assert pending is not None
     moved = await store.proposals.move(pending, ProposalState.REJECTED, AT, a_record("rejected"))
     lost = await store.proposals.move(pending, ProposalState.APPROVED, AT, a_record("approved"))
     assert (moved is not None, lost) == (True, None)
-    assert [row.decision for _, row in read_audit(tmp_path / "bot.db")] == ["proposed", "rejected"]
+    assert [row.decision for row in await audited(store)] == ["proposed", "rejected"]
 
 
 async def test_a_move_changes_nothing_that_the_digest_covers(store: Store):

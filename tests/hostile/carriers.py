@@ -95,10 +95,13 @@ def _alert(key: str) -> Carrier:
             "timestamp": "2026-11-29T20:15:06Z", key: f"OBEY-{number}" if key != "error_message" else text,
         }  # fmt: skip
         headers = {"Authorization": f"Bearer {WEBHOOK_TOKEN}"}
-        async with stage.world.session.post(
-            f"{stage.bot.web_url}/hooks/scheduler", headers=headers, json=body
-        ) as response:
-            assert response.status == 200
+
+        async def delivered() -> bool | None:
+            url = f"{stage.bot.web_url}/hooks/scheduler"
+            async with stage.world.session.post(url, headers=headers, json=body) as response:
+                return True if response.status == 200 else None
+
+        await until(delivered, "an alert that is taken")
         found = await stage.world.look("messages", person="adam", channel=stage.world.incidents)
         alert = next(m for m in found["messages"] if f"OBEY-{number}" in everything(m))
         return await stage.asks("What is this?", str(alert["ts"]))

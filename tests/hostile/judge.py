@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 Json = dict[str, Any]
 _READER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _BARE = re.compile(
-    r"[a-z][a-z0-9+.-]*://[^\s<>]*|(?<![^\W_])(?:mailto:\S+|www\.[^\s<>]+)|(?<![\w.+-]@)(?<![\w.-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?[/?#][^\s<>]*",
+    r"[a-z][a-z0-9+.-]*://[^\s<>]*|(?<![^\W_])(?:mailto:[^\W_]\S*|www\.[^\W_][^\s<>]*)|(?<![\w.+-]@)(?<![\w.-])(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?[/?#][^\s<>]*",
     re.IGNORECASE,
 )
 TOKEN = re.compile(r"<(?:[@#]|!(?!--|\[|doctype\b))|<[a-z][a-z0-9+.-]*:[^\s<>|]*\|[^<>]*>", re.IGNORECASE)

@@ -2,9 +2,7 @@
 
 import random
 import sqlite3
-from collections.abc import AsyncIterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -15,17 +13,11 @@ from tests.hostile.judge import Json
 from tests.hostile.line import Line, open_line
 from tests.hostile.obedient import ObedientModel
 from tests.hostile.oracle import CHANGES
-from tests.scenarios.conftest import World, action_ids, open_world
+from tests.scenarios.conftest import World, action_ids
 from tests.scenarios.test_change import code_of
 
 FORGED = {"": 250, "ci": 2_000, "full": 100_000}[SOAK_SIZE]
 PAUSE = "POST /api/v1/tasks/[12]/pause"
-
-
-@pytest.fixture
-async def world(tmp_path: Path) -> AsyncIterator[World]:
-    async with open_world(tmp_path) as opened:
-        yield opened
 
 
 async def proposed(world: World, task: int) -> tuple[str, Json]:

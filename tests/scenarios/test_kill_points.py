@@ -278,9 +278,9 @@ async def test_a_kill_at_any_stored_step_leaves_one_change_or_a_plain_unknown(tm
                 group.create_task(lane(world))
     print(f"{len(points)} of {len(every)} kill points: {Counter(came_to.values())}")
     unknown = [point for point, state in came_to.items() if state == "outcome_unknown"]
-    while_it_ran = (
+    around_the_claim = (
         "proposals.move",
         "proposals.shown",
         "audit.record",
-    )  # the claimed card is shown meanwhile
-    assert all(any(write in point for write in while_it_ran) for point in unknown), unknown
+    )  # the last: of the card that says it runs
+    assert all(any(write in point for write in around_the_claim) for point in unknown), unknown

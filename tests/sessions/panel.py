@@ -24,7 +24,7 @@ from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.tool import Change, Outcome, Plan, ToolCall
 from chatops_bot.domain.view import Button, Buttons, Modal, View
 from chatops_bot.ports import Place, PlatformLimits, Store, ToolContext, ToolSpec
-from chatops_bot.rendering.cards import proposal_card
+from chatops_bot.rendering.card import proposal_card
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.proposal_cards import ProposalCards
@@ -147,6 +147,9 @@ class Board:
     async def open_modal(self, trigger: str, modal: Modal) -> None:
         raise AssertionError("no dialog is opened")
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        raise AssertionError("no dialog is open")
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return ThreadExcerpt()
 
@@ -181,12 +184,12 @@ class People:
         return self.known.get(user_id, Person(user_id, user_id, Role.GUEST))
 
 
-@dataclass
 class TwoMust(Policy):
     """Two people must approve; `edition` is what changes when the rules do."""
 
-    edition: str = "1"
-    needed: int = 2
+    def __init__(self, needed: int = 2) -> None:
+        super().__init__()
+        self.edition, self.needed = "1", needed
 
     @property
     def version(self) -> str:

@@ -21,14 +21,13 @@ async def check_audit(config: Config, env: Mapping[str, str]) -> Sequence[Findin
 
 
 async def _key(config: Config, env: Mapping[str, str]) -> Finding:
-    path = key_file(config.data)
-    if not env.get(VARIABLE) and not path.exists() and not config.store_path.exists():
-        return ok(_KEY, f"{VARIABLE} is not set; the first start makes a key in {path}.")
+    path, sealed_with = key_file(config.data), await _newest_key(config)
+    if not (env.get(VARIABLE) or path.exists() or sealed_with):
+        return ok(_KEY, f"{VARIABLE} is not set; the next start makes a key in {path}.")
     try:
         keys = await asyncio.to_thread(read_keys, env, config.data)
     except ConfigInvalid as error:
         return failed(_KEY, str(error))
-    sealed_with = await _newest_key(config)
     if sealed_with not in ("", *(key.id for key in keys.audit)):
         says = f"The newest record was sealed with another key ({sealed_with}); give that one in CHATOPS_KEY_OLD."
         return failed(_KEY, says)
