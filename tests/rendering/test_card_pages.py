@@ -26,7 +26,6 @@ from tests.rendering.proposals import (
     controls_of,
     long_proposal,
     long_script,
-    record_of,
 )
 
 
@@ -137,15 +136,13 @@ def test_no_value_can_pretend_that_something_was_left_out():
     assert forged not in str(view.blocks)
 
 
-@pytest.mark.parametrize("name", ["tool", "requester_name"])
-def test_a_long_name_is_cut_with_its_length_told(name):
-    changed: dict[str, Any] = {name: "n" * 500}
-    proposal = replace(long_proposal(), **changed)
-    assert "n" * 140 in str(proposal_card(proposal).blocks)
-    assert "n" * 161 not in str(proposal_card(proposal).blocks)
-    assert "of 500 characters⟩" in str(proposal_card(proposal).blocks) or "of 514 characters⟩" in record_of(
-        proposal_card(proposal)
-    )
+@pytest.mark.parametrize(("name", "length"), [("tool", 5_014), ("requester_name", 5_000)])
+def test_a_long_name_is_cut_with_its_length_told(name, length):
+    changed: dict[str, Any] = {name: "n" * 5_000}
+    shown = str(proposal_card(replace(long_proposal(), **changed)).blocks)
+    assert "n" * 140 in shown
+    assert "n" * 161 not in shown
+    assert f"of {length:,} characters⟩" in shown
 
 
 def test_secrets_are_on_no_page():
