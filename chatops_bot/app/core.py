@@ -4,7 +4,7 @@ import ssl
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 import httpx
 
@@ -12,6 +12,7 @@ from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.engine import Engine, Node, build_engine
 from chatops_bot.app.keys import Keys
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.context.prompt_factory import confidential
@@ -25,18 +26,17 @@ from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
-from chatops_bot.rendering.cards import proposal_card
 from chatops_bot.rendering.links import Links
-from chatops_bot.sessions.approvals import Approvals
+from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.conductor import Conductor
+from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
+from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.router import Overhears, Router, every_message
 from chatops_bot.stores.sqlite import SqliteStore
-from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
-from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.login import Account
@@ -49,13 +49,15 @@ class Core:
 
     store: Store
     router: Router
-    approvals: Approvals
+    applying: Applying
     forms: Forms
     followups: Followups
     redactor: Redactor
+    policy: Policy
     model_name: str
-    approvals_on: Callable[[Platform], Approvals]
-    """The same approvals, speaking through another platform."""
+    decisions_on: Callable[[Platform], Decisions]
+    """The same decisions, told through another platform."""
+    reading: Reading
     card: Callable[[Proposal], View]
 
 
@@ -94,28 +96,26 @@ def build_core(
     platform: Platform,
     directory: Directory,
     on_rest: Callable[[str, TurnOutcome], None],
+    node: Node,
     overhears: Overhears = every_message,
 ) -> Core:
-    """Everything between a platform and the tools.
+    """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
+    Raises ConfigInvalid for a policy that nobody could meet.
     """
     agents = load_agents()
     redactor = Withheld(secrets.values(), [each for agent in agents.values() for each in confidential(agent)])
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
-    policy = Policy()
-    dispatcher = _dispatcher(config, policy, store, registry, redactor, clock, ids)
-    applier = Applier(registry, redactor)
-
-    def approvals_on(platform: Platform) -> Approvals:
-        return Approvals(
-            store=store, platform=platform, directory=directory, applier=applier, redactor=redactor, clock=clock,
-            policy=policy, approver_configured=config.has_approver,
-        )  # fmt: skip
-
-    approvals = approvals_on(platform)
+    engine = build_engine(
+        config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
+        redactor=redactor,
+    )  # fmt: skip
+    dispatcher = _dispatcher(config, engine, store, registry, redactor, clock, ids)
+    decisions = engine.decisions_on(platform)
     forms = Forms(
-        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
+        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids,
+        policy=engine.policy,
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     conductor = Conductor(
@@ -124,7 +124,7 @@ def build_core(
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
         registry=registry,
         agents=agents,
-        approvals=approvals,
+        cards=engine.cards,
         forms=forms,
         followups=followups,
         redactor=redactor,
@@ -134,21 +134,19 @@ def build_core(
         links=Links.to(config.links.hosts),
     )
     router = Router(
-        store=store,
-        platform=platform,
-        approvals=approvals,
-        forms=forms,
-        followups=followups,
-        conductor=conductor,
-        overhears=overhears,
-    )
-    card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
-    return Core(store, router, approvals, forms, followups, redactor, model.name, approvals_on, card)
+        store=store, platform=platform, decisions=decisions, reading=engine.reading, forms=forms, followups=followups,
+        conductor=conductor, policy=engine.policy, overhears=overhears,
+    )  # fmt: skip
+    return Core(
+        store=store, router=router, applying=engine.applying, forms=forms, followups=followups, redactor=redactor,
+        policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
+        card=engine.card,
+    )  # fmt: skip
 
 
 def _dispatcher(
     config: Config,
-    policy: Policy,
+    engine: Engine,
     store: Store,
     registry: Registry,
     redactor: Redactor,
@@ -158,9 +156,9 @@ def _dispatcher(
     """The one door of tool calls: a read runs, a write becomes a proposal, what lacks facts becomes a form."""
     return Dispatcher(
         registry,
-        policy=policy,
+        policy=engine.policy,
         audit=store.audit,
-        proposer=Proposer(store.proposals, clock, ids, config.proposal_lifetime),
+        proposer=engine.proposer,
         asker=Asker(store.forms, clock, ids, config.proposal_lifetime),
         redactor=redactor,
         clock=clock,
@@ -178,7 +176,7 @@ def local_desk(
     """The desk in front of a core whose conductor tells `rests`."""
     return LocalDesk(
         terminal=terminal, platform=platform, people=people, router=core.router, store=core.store, rests=rests, ids=ids,
-        model_name=core.model_name, approvals_on=core.approvals_on, card=core.card,
+        model_name=core.model_name, decisions_on=core.decisions_on, reading=core.reading, card=core.card,
     )  # fmt: skip
 
 

@@ -145,8 +145,10 @@ def _earlier(entry: EarlierRead) -> str:
 
 
 def _decision(entry: ProposalDecided) -> str:
+    why = {"reason": entry.reason} if entry.reason else {}
     return canonical_json(
         {
+            **why,
             "proposal": entry.proposal_id,
             "code": entry.code,
             "tool": entry.tool,

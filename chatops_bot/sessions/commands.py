@@ -11,8 +11,11 @@ Verdict = Literal["approve", "reject"]
 
 @dataclass(frozen=True, slots=True)
 class DecideByCode:
+    """`reason` is why somebody rejects, where they said so."""
+
     verdict: Verdict
     code: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,11 @@ _LEAD = r"\A[^\w>~]*"
 """What may stand before a verdict: no word, no quote mark, since somebody else has said what is quoted, and no strike."""
 _DECIDE = re.compile(
     rf"{_LEAD}(approve|reject|批准|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})\W*\Z", re.IGNORECASE
+)
+_REJECT_BECAUSE = re.compile(
+    rf"{_LEAD}(?:reject|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})[\s,:;.，：；。]+"
+    r"(?:because|since|reason:?|因为|由于|原因(?:[是为]|[:：])?)\s*(\S.*)\Z",
+    re.IGNORECASE | re.DOTALL,
 )
 _DECIDE_SOMETHING = re.compile(
     rf"{_LEAD}(approved?|yes|lgtm|批准|同意|可以|reject(?:ed)?|拒绝)\W*\Z", re.IGNORECASE
@@ -63,6 +71,8 @@ def parse_command(text: str) -> Command | None:
         return DecideSomething(_verdict(match.group(1)))
     if match := _DECIDE.match(text):
         return DecideByCode(_verdict(match.group(1)), match.group(2))
+    if match := _REJECT_BECAUSE.match(text):
+        return DecideByCode("reject", match.group(1), match.group(2).strip())
     return None
 
 

@@ -24,12 +24,12 @@ from chatops_bot.rendering import notices
 from chatops_bot.rendering.links import NO_LINKS, Links
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
-from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput, stored_input
 from chatops_bot.sessions.memory import ThreadMemory
+from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.recording import asked_record, refused_record
 from chatops_bot.sessions.resting import store_rest
 from chatops_bot.tools.registry import Registry
@@ -66,7 +66,7 @@ class Conductor:
         loop: Loop,
         registry: Registry,
         agents: Mapping[Language, AgentConfig],
-        approvals: Approvals,
+        cards: ProposalCards,
         forms: Forms,
         followups: Followups,
         redactor: Redactor,
@@ -81,7 +81,7 @@ class Conductor:
         self._loop = loop
         self._registry = registry
         self._agents = agents
-        self._approvals = approvals
+        self._cards = cards
         self._forms = forms
         self._followups = followups
         self._redactor = redactor
@@ -303,7 +303,7 @@ class Conductor:
                 answer.view.offer(await self._followups.offered(questions))
             answer.show(event)
             if isinstance(event, Proposed):
-                await self._approvals.show(event.proposal)
+                await self._cards.show_new(event.proposal)
             elif isinstance(event, Asked):
                 await self._forms.show(event.form)
 

@@ -19,8 +19,9 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from chatops_bot.app.config import Config, LocalConfig, RolesConfig, ShutdownConfig
+from chatops_bot.app.config import Config, LocalConfig, ShutdownConfig
 from chatops_bot.app.local_socket import listen, socket_path
+from chatops_bot.app.policy_config import RolesConfig
 from chatops_bot.domain.errors import ModelRefused
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import TextDelta

@@ -63,6 +63,7 @@ NEEDS: dict[str, set[str]] = {
     "conversations.history": {"channels:history", "groups:history", "im:history"},
     "conversations.replies": {"channels:history", "groups:history", "im:history"},
     "conversations.info": {"channels:read", "groups:read"},
+    "usergroups.users.list": {"usergroups:read"},
     "users.info": {"users:read"},
     "views.open": set(),
 }
@@ -74,7 +75,7 @@ EVENT_NEEDS = {
     "message.im": {"im:history"},
 }
 METHOD = re.compile(
-    r"(?:auth|apps|bots|chat|conversations|files|reactions|team|users|views|assistant)\.[A-Za-z.]+"
+    r"(?:auth|apps|bots|chat|conversations|files|reactions|team|usergroups|users|views|assistant)\.[A-Za-z.]+"
 )
 
 

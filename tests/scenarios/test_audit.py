@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chatops_bot.app.anchoring import read_anchors
-from chatops_bot.app.config import RolesConfig
+from chatops_bot.app.policy_config import RolesConfig
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.audit_check import Verified, verify
 from tests.audit_rows import read_audit, read_rows
@@ -34,7 +34,7 @@ async def test_a_change_is_recorded_from_the_question_to_its_end_sealed_and_anch
         await world.becomes(ts, card, "Done: ")
     rows = records(world)
     told_in_order = [row.decision for row in rows if row.decision != "shown"]
-    assert told_in_order == ["asked", "proposed", "approved", "applied"]
+    assert told_in_order == ["asked", "proposed", "approved", "claimed", "applied"]
     asked, proposed = rows[0], next(row for row in rows if row.decision == "proposed")
     assert (asked.person_id, asked.tool, asked.result) == (
         world.people["oscar"]["id"], "", '{"text":"pause nightly-report"}',

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from chatops_bot.app.config import RolesConfig
+from chatops_bot.app.policy_config import RolesConfig
 from chatops_bot.domain.model import RecordMessage
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from tests.scenarios.conftest import (

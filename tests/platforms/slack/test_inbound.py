@@ -9,6 +9,7 @@ import pytest
 from chatops_bot.domain.errors import PlatformError, StoreError
 from chatops_bot.domain.event import MessageReceived, ModalSubmitted
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.roster import Roster
 from chatops_bot.domain.view import View
 from chatops_bot.platforms.slack.api import Identity
 from chatops_bot.platforms.slack.directory import SlackDirectory
@@ -32,7 +33,7 @@ async def inbound(api, slack, events: Recorder, whispers: Recorder) -> AsyncIter
     async def whisper(place: Place, person_id: str, view: View) -> None:
         await whispers.add((place, person_id, view.fallback))
 
-    directory = SlackDirectory(api, RealClock(), {"U1": Role.ADMIN})
+    directory = SlackDirectory(api, RealClock(), Roster({"U1": Role.ADMIN}))
     made = SlackInbound(Identity("T1", "UBOT", "BBOT"), directory, whisper, events.add)
     yield made
     await made.drain()
@@ -47,7 +48,7 @@ def inbound_of(api, slack, whispers: Recorder) -> Callable[[OnEvent], SlackInbou
         await whispers.add((place, person_id, view.fallback))
 
     def make(on_event: OnEvent) -> SlackInbound:
-        directory = SlackDirectory(api, RealClock(), {})
+        directory = SlackDirectory(api, RealClock(), Roster())
         return SlackInbound(Identity("T1", "UBOT", "BBOT"), directory, whisper, on_event)
 
     return make
@@ -145,7 +146,7 @@ async def test_a_message_waits_until_the_one_before_was_handed_on_even_past_a_fa
 
     slack.users["U1"] = {"id": "U1", "name": "ana"}
     inbound = SlackInbound(
-        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), {}), whisper, on_event
+        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), Roster()), whisper, on_event
     )
     inbound.receive(message("first", thread_ts="4.1"))
     await asyncio.wait_for(began.wait(), 5)
@@ -198,7 +199,7 @@ async def test_a_slow_turn_holds_up_no_click(api, slack):
 
     slack.users["U1"] = {"id": "U1", "name": "ana"}
     inbound = SlackInbound(
-        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), {}), whisper, on_event
+        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), Roster()), whisper, on_event
     )
     inbound.receive(message(thread_ts="5.1", ts="5.3"))
     inbound.receive(click("stop"))
@@ -272,7 +273,7 @@ async def test_an_event_that_fails_is_logged_and_the_next_one_works(api, slack, 
 
     slack.users["U1"] = {"id": "U1", "name": "ana"}
     inbound = SlackInbound(
-        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), {}), whisper, on_event
+        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), Roster()), whisper, on_event
     )
     inbound.receive(message())
     inbound.receive(message(ts="5.2"))
@@ -323,7 +324,7 @@ async def test_a_dialog_that_is_not_checked_in_time_stays_open_with_what_was_typ
         taken.append(event)
         return {}
 
-    directory = SlackDirectory(api, RealClock(), {})
+    directory = SlackDirectory(api, RealClock(), Roster())
     made = SlackInbound(
         Identity("T1", "UBOT", "BBOT"), directory, nobody_is_told, Recorder().add, on_modal, modal_seconds=0.05
     )  # fmt: skip
@@ -358,7 +359,7 @@ async def test_a_dialog_is_acknowledged_with_what_is_wrong_at_its_fields(api, sl
     async def whisper(place: Place, person_id: str, view: View) -> None:
         await whispers.add((place, person_id, view.fallback))
 
-    directory = SlackDirectory(api, RealClock(), {"U1": Role.ADMIN})
+    directory = SlackDirectory(api, RealClock(), Roster({"U1": Role.ADMIN}))
     made = SlackInbound(Identity("T1", "UBOT", "BBOT"), directory, whisper, Recorder().add, on_modal)
     answer = made.receive(submission(name=TYPED))
     assert answer is not None
