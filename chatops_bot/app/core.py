@@ -135,8 +135,8 @@ def build_core(
         links=Links.to(config.links.hosts),
     )
     router = Router(
-        store=store, platform=platform, decisions=decisions, reading=engine.reading, forms=forms, followups=followups,
-        conductor=conductor, policy=engine.policy, overhears=overhears,
+        store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, forms=forms,
+        followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
     )  # fmt: skip
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, followups=followups, redactor=redactor,

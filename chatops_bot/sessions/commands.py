@@ -33,7 +33,7 @@ _DECIDE = re.compile(
 )
 _REJECT_BECAUSE = re.compile(
     rf"{_LEAD}(?:reject|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})[\s,:;.，：；。]+"
-    r"(?:because|since|reason:?|因为|由于|原因(?:[是为]|[:：])?)\s*(\S.*)\Z",
+    r"(?:because:?|since|reason:?|因为|由于|原因(?:[是为]|[:：])?)\s*(\S.*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _DECIDE_SOMETHING = re.compile(
