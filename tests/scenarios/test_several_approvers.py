@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from chatops_bot.app.config import LocalConfig
 from chatops_bot.app.policy_config import PolicyConfig, RuleConfig
 from chatops_bot.domain.people import Effect
 from tests.scenarios.conftest import ShiftedClock, World, action_ids, everything, until
@@ -39,6 +40,19 @@ async def test_both_of_two_approvers_who_press_at_once_are_counted(world: World)
         await asyncio.gather(world.click("ana", card, "approve"), world.click("adam", card, "approve"))
         await world.becomes(ts, card, "Done: ")
     assert len(world.to_scheduler.reached(PAUSE)) == 1
+
+
+async def test_an_approval_at_this_machine_is_one_of_several(world: World):
+    rules = PolicyConfig(rules=(RuleConfig(effects=(Effect.WRITE,), count=2),))
+    config = world.config(policy=rules, local=LocalConfig(role="approver"))
+    async with world.bot(pausing(), config=config), world.local_api() as api:
+        ts, card = await asked_for(world, "pause it please")
+        for is_done in (True, False):  # the second one counts already
+            async with api.post("/approve", json={"code": code_of(card)}) as answer:
+                assert (await answer.json())["is_done"] is is_done
+        assert not await is_paused(world)
+        await world.click("ana", card, "approve")
+        await world.becomes(ts, card, "Done: ")
 
 
 async def test_what_drifted_is_proposed_again_by_a_press_and_runs_as_things_are_now(world: World):
