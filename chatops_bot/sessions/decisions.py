@@ -16,7 +16,7 @@ from chatops_bot.domain.proposal import Proposal, ProposalState, Via, Vote
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import opened_button
 from chatops_bot.domain.session import SessionKey
-from chatops_bot.domain.voting import voices, vote_of
+from chatops_bot.domain.voting import vote_of
 from chatops_bot.ports import Clock, Proposals
 from chatops_bot.rendering.card import needs_reading
 from chatops_bot.rendering.card_notices import READ_FIRST_REFUSED
@@ -159,9 +159,8 @@ class Decisions:
                 newer = await self._proposals.get(proposal.id)
                 if newer is None:
                     return
-                if (
-                    newer.revision == proposal.revision
-                ):  # nobody was faster, so it was too late by the store's clock
+                if newer.revision == proposal.revision:
+                    # Nobody was faster, so it was too late by the store's clock.
                     await self._too_late(newer, person, how)
                     return
                 proposal = newer
@@ -183,13 +182,13 @@ class Decisions:
             return await self._refused(proposal, person, READ_FIRST_REFUSED, how)
         earlier = vote_of(proposal, person.id)
         if earlier is not None:
-            missing = proposal.quorum - voices(vote.person_id for vote in proposal.votes)
+            missing = proposal.quorum - len(proposal.votes)
             told = _VOTED.filled(when=f"{earlier.at:%H:%M} UTC", missing=missing)
             await self._telling.about(proposal, person, told)
             return True
         vote = Vote(person.id, person.name, person.role.value, now, how.via, break_glass)
         votes = (*proposal.votes, vote)
-        is_last = voices(one.person_id for one in votes) >= proposal.quorum
+        is_last = len(votes) >= proposal.quorum
         moved = await self._moves.move(
             proposal, ProposalState.APPROVED if is_last else ProposalState.PENDING, person, "approved",
             {**how.told(), "votes": len(votes), "quorum": proposal.quorum, "digest": proposal.digest}
