@@ -1,7 +1,7 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
 import ssl
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +15,7 @@ from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.engine import Engine, Node, build_engine
 from chatops_bot.app.keys import Keys
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.context.agent_config import AgentConfig
 from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
@@ -105,7 +106,7 @@ def build_core(
     Raises ConfigInvalid for a policy that nobody could meet.
     """
     agents = load_agents()
-    redactor = Withheld(secrets.values(), [each for agent in agents.values() for each in confidential(agent)])
+    redactor = _redactor(secrets, agents.values())
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
@@ -134,14 +135,19 @@ def build_core(
         links=Links.to(config.links.hosts),
     )
     router = Router(
-        store=store, platform=platform, decisions=decisions, reading=engine.reading, forms=forms, followups=followups,
-        conductor=conductor, policy=engine.policy, overhears=overhears,
+        store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, forms=forms,
+        followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
     )  # fmt: skip
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
         card=engine.card,
     )  # fmt: skip
+
+
+def _redactor(secrets: Secrets, agents: Iterable[AgentConfig]) -> Withheld:
+    """What takes the secrets out of every text, and what a model reads and nobody else may."""
+    return Withheld(secrets.values(), [sentence for agent in agents for sentence in confidential(agent)])
 
 
 def _dispatcher(

@@ -18,7 +18,9 @@ from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.reading import Reading
+from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.target_lock import IsDead, TargetLock
+from chatops_bot.sessions.telling import Telling
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.drafting import Drafter
 from chatops_bot.tools.proposal_moves import ProposalMoves
@@ -61,6 +63,7 @@ class Engine:
     applying: Applying
     decisions_on: Callable[[Platform], Decisions]
     reading: Reading
+    renewals: Renewals
 
 
 def build_engine(
@@ -87,13 +90,17 @@ def build_engine(
 
     def decisions_on(platform: Platform) -> Decisions:
         return Decisions(
-            proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, applying=applying,
-            redactor=redactor, clock=clock, key=node.buttons,
+            proposals=store.proposals, telling=Telling(platform), policy=policy, moves=moves, cards=cards,
+            applying=applying, redactor=redactor, clock=clock, key=node.buttons,
         )  # fmt: skip
 
+    renewals = Renewals(
+        proposals=store.proposals, registry=registry, drafter=drafter, policy=policy, moves=moves, cards=cards,
+        decisions=decisions_on(platform), telling=Telling(platform), redactor=redactor, clock=clock,
+    )  # fmt: skip
     reading = Reading(
         proposals=store.proposals, platform=platform, directory=directory, policy=policy, moves=moves, cards=cards,
         decisions=decisions_on(platform), redactor=redactor, clock=clock, key=node.buttons,
     )  # fmt: skip
     proposer = Proposer(store.proposals, moves, drafter, clock)
-    return Engine(policy, proposer, card, cards, applying, decisions_on, reading)
+    return Engine(policy, proposer, card, cards, applying, decisions_on, reading, renewals)

@@ -20,7 +20,7 @@ from chatops_bot.rendering import card_notices as notices
 from chatops_bot.rendering.card_action import Action, Part, action_of
 from chatops_bot.rendering.card_buttons import Sealed, asking, buttons
 from chatops_bot.rendering.card_cutting import Room, cut
-from chatops_bot.rendering.card_outcome import all_parts, broken_glass, code_of, decision, outcome, reminders
+from chatops_bot.rendering.card_outcome import all_parts, broken_glass, code_of, decision, outcome, progress
 from chatops_bot.rendering.card_pages import LABEL_CHARS, pages_of
 from chatops_bot.rendering.card_redaction import redacted
 from chatops_bot.rendering.escapes import exact, inert
@@ -84,7 +84,7 @@ def proposal_card(
     if shows_all:
         blocks.append(_left_out(proposal, action, language))
     if is_pending:
-        blocks.extend(reminders(proposal, language))
+        blocks.extend(progress(proposal, language))
         blocks.extend(asking(proposal, language, approver_configured, approver_mentions))
     blocks.extend(buttons(proposal, language, sealed, shows_all=shows_all))
     blocks.append(_record(proposal, action, is_whole, language))

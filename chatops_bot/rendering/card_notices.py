@@ -83,7 +83,7 @@ READ_ON = Phrase(
     "内容较长，此卡片没有显示全部（共 {lines} 行）；按“显示全部”查看其余。",
     "This card does not show all of it ({lines} lines); Show all has the rest.",
 )
-READ_BY = Phrase("已有 {count} 人读完全部内容", "read to the end by {count}")
+READ_BY = Phrase("已有 {count} 人读完全部内容", "Read to the end by {count}")
 
 # The pages of a long action
 PAGES_TITLE = Phrase("完整内容", "The whole action")

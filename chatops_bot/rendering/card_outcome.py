@@ -99,14 +99,16 @@ def broken_glass(proposal: Proposal, language: Language) -> Iterator[Notice]:
         yield Notice(notices.BREAK_GLASS.said_in(language), "warning")
 
 
-def reminders(proposal: Proposal, language: Language) -> Iterator[Lines]:
-    """When people were called again."""
+def progress(proposal: Proposal, language: Language) -> Iterator[Lines]:
+    """When people were called again, and how many have read what is long."""
     told = ((notices.ASKED_AGAIN, proposal.asked_again_at), (notices.ESCALATED, proposal.escalated_at))
     said = [
         phrase.filled(time=clock_text(at, proposal.created_at)).said_in(language)
         for phrase, at in told
         if at is not None
     ]
+    if proposal.read_by:
+        said.append(notices.READ_BY.filled(count=len(proposal.read_by)).said_in(language))
     if said:
         yield Lines(("  ·  ".join(said),))
 

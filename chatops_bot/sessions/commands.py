@@ -25,14 +25,15 @@ class DecideSomething:
     verdict: Verdict
 
 
-_LEAD = r"\A[^\w>~]*"
-"""What may stand before a verdict: no word, no quote mark, since somebody else has said what is quoted, and no strike."""
+_LEAD = r"\A[^\w>~@#]*"
+"""What may stand before a verdict: no word; no quote mark and no mark of a name, since others have said what stands behind
+them; and no strike."""
 _DECIDE = re.compile(
     rf"{_LEAD}(approve|reject|批准|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})\W*\Z", re.IGNORECASE
 )
 _REJECT_BECAUSE = re.compile(
     rf"{_LEAD}(?:reject|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})[\s,:;.，：；。]+"
-    r"(?:because|since|reason:?|因为|由于|原因(?:[是为]|[:：])?)\s*(\S.*)\Z",
+    r"(?:because:?|since|reason:?|因为|由于|原因(?:[是为]|[:：])?)\s*(\S.*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _APPROVE_FROZEN = re.compile(

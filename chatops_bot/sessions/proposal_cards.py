@@ -4,8 +4,9 @@ A card is drawn from the stored proposal alone. It comes last: after the state, 
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Language, Phrase
@@ -27,12 +28,13 @@ def language_of(proposal: Proposal) -> Language:
     return "zh" if proposal.language == "zh" else "en"
 
 
-class ProposalCards:
-    """`draw` makes the view of a proposal."""
+class Draw(Protocol):
+    def __call__(self, proposal: Proposal, *, codes: Mapping[str, str]) -> View:
+        """The card of a proposal; `codes` are those of the proposals that it points to, by id."""
 
-    def __init__(
-        self, store: Store, platform: Platform, draw: Callable[[Proposal], View], clock: Clock
-    ) -> None:
+
+class ProposalCards:
+    def __init__(self, store: Store, platform: Platform, draw: Draw, clock: Clock) -> None:
         self._store = store
         self._platform = platform
         self._draw = draw
@@ -40,7 +42,7 @@ class ProposalCards:
 
     async def show(self, proposal: Proposal) -> None:
         """Post or update the proposal's card, and remember which revision it shows."""
-        view = self._draw(proposal)
+        view = self._draw(proposal, codes=await self._codes(proposal))
         place = Place(proposal.session.channel, proposal.session.thread)
         known = proposal.card
         if known is None and proposal.revision > 0:
@@ -53,13 +55,18 @@ class ProposalCards:
         await self._store.audit.record(shown_record(proposal, card, self._clock.now()))
         await self._store.proposals.shown(proposal.id, card, proposal.revision)
 
+    async def _codes(self, proposal: Proposal) -> Mapping[str, str]:
+        pointers = (proposal.supersedes, proposal.superseded_by, proposal.inverse_of, proposal.undone_by)
+        found = [await self._store.proposals.get(pointer) for pointer in pointers if pointer]
+        return {other.id: other.code for other in found if other is not None}
+
     async def show_new(self, proposal: Proposal) -> None:
         """Post the card of a new proposal, and let those that it replaces point to it."""
         await self.show(proposal)
         if proposal.supersedes:
             for stale in await self._store.proposals.with_stale_card():
                 if stale.superseded_by == proposal.id:
-                    await self.show_quietly(stale)
+                    await self.catch_up(stale)
 
     async def show_quietly(self, proposal: Proposal) -> None:
         """Show the card; when the platform fails, it stays stale and is caught up later."""

@@ -30,6 +30,7 @@ from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
 from chatops_bot.sessions.reading import Reading
+from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
 
 _log = logging.getLogger(__name__)
@@ -82,6 +83,7 @@ class Router:
         platform: Platform,
         decisions: Decisions,
         reading: Reading,
+        renewals: Renewals,
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
@@ -92,6 +94,7 @@ class Router:
         self._platform = platform
         self._decisions = decisions
         self._reading = reading
+        self._renewals = renewals
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
@@ -182,7 +185,8 @@ class Router:
         if is_question and not self._mailboxes.is_full(event.session):
             # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
             turn = await self._conductor.accept(
-                event.session, event.author, text, language=language, message_id=event.message_id, claim=event.dedupe_key
+                event.session, event.author, text, language=language, message_id=event.message_id, claim=event.dedupe_key,
+                mentioned=event.mentioned,
             )  # fmt: skip
             if turn is None:
                 return Received()
@@ -259,6 +263,8 @@ class Router:
         match event.control:
             case "approve" | "reject":
                 await self._decisions.press(event)
+            case "again":
+                await self._renewals.press(event)
             case "show":
                 if not await self._refused(event.person, event.session, None):
                     await self._reading.open(event)

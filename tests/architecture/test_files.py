@@ -66,6 +66,7 @@ NEEDS: dict[str, set[str]] = {
     "usergroups.users.list": {"usergroups:read"},
     "users.info": {"users:read"},
     "views.open": set(),
+    "views.update": set(),
 }
 """What Slack's reference of each method says of scopes, for public and private channels and direct messages."""
 EVENT_NEEDS = {

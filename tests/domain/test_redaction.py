@@ -114,20 +114,6 @@ def test_a_secret_that_ordinary_text_holds_by_chance_is_too_short_to_hide():
     assert Redactor(["abcdef"]).text("abcdef") == "[redacted:configured]"
 
 
-def test_live_secrets_are_hidden_by_the_redactor_that_knows_them():
-    nonce = "0123456789abcdef" * 2
-    redactor = Redactor(["tr0ub4dor!"])
-    assert redactor.text(f"bare {nonce}") == f"bare {nonce}"
-    assert (
-        redactor.also([nonce]).text(f"bare {nonce}, tr0ub4dor!")
-        == "bare [redacted:configured], [redacted:configured]"
-    )
-    assert (
-        redactor.also([nonce]).also(["another-one"]).text(f"{nonce} another-one")
-        == "[redacted:configured] [redacted:configured]"
-    )
-
-
 def test_secrets_that_overlap_are_hidden_whole():
     assert (
         Redactor(["hunter2 and more"]).text("password=hunter2 and more") == "password=[redacted:configured]"

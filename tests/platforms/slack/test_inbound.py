@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chatops_bot.domain.errors import PlatformError, StoreError
-from chatops_bot.domain.event import MessageReceived, ModalSubmitted
+from chatops_bot.domain.event import DialogUsed, MessageReceived, ModalSubmitted
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.roster import Roster
 from chatops_bot.domain.view import View
@@ -375,3 +375,43 @@ async def test_a_dialog_is_acknowledged_with_what_is_wrong_at_its_fields(api, sl
     assert await unreadable == {}
     assert [(event.person.role, event.value) for event in taken] == [(Role.ADMIN, "form_1")] * 3
     await made.drain()
+
+
+def press(**fields: Any) -> Json:
+    """A press of a button inside a dialog, as Slack sends it."""
+    return {
+        "type": "block_actions",
+        "user": {"id": "U1"},
+        "container": {"type": "view", "view_id": "V1"},
+        "view": {"id": "V1", "private_metadata": "prop_1"},
+        "actions": [{"action_id": "page_2", "value": "prop_1.0.seal"}],
+        **fields,
+    }
+
+
+async def test_a_press_in_a_dialog_names_its_dialog_and_no_session(inbound, events, whispers):
+    inbound.receive(press())
+    await inbound.drain()
+    (event,) = events.items
+    assert isinstance(event, DialogUsed)
+    assert (event.person.id, event.control, event.value, event.dialog) == (
+        "U1",
+        "page_2",
+        "prop_1.0.seal",
+        "V1",
+    )
+    assert whispers.items == []
+
+
+@pytest.mark.parametrize("fields", [{"actions": []}, {"view": {"id": 7}}, {"user": {}}, {"view": ["V1"]}])
+async def test_a_press_in_a_dialog_that_cannot_be_read_hands_on_nothing(inbound, events, fields):
+    inbound.receive(press(**fields))
+    await inbound.drain()
+    assert events.items == []
+
+
+async def test_a_press_in_a_dialog_by_somebody_unknown_hands_on_nothing(inbound, events, slack):
+    slack.fault("users.info", http_429(1))
+    inbound.receive(press(user={"id": "U2"}))
+    await inbound.drain()
+    assert events.items == []
