@@ -388,7 +388,9 @@ async def product(
 # -- what happens -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.case("hitl-C31", "hitl-C32", "hitl-C38")
+@pytest.mark.case("hitl-C31")
+@pytest.mark.case("hitl-C32")
+@pytest.mark.case("hitl-C38")
 @pytest.mark.parametrize("rules", RULES)
 async def test_every_road_approves_what_the_page_says_and_nothing_else(
     rules: str, tmp_path: Path, clock: ManualClock, ids: CountingIds
