@@ -390,6 +390,7 @@ async def product(
 
 @pytest.mark.case("hitl-C31")
 @pytest.mark.case("hitl-C32")
+@pytest.mark.case("hitl-C33")
 @pytest.mark.case("hitl-C38")
 @pytest.mark.parametrize("rules", RULES)
 async def test_every_road_approves_what_the_page_says_and_nothing_else(
