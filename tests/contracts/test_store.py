@@ -32,16 +32,25 @@ from chatops_bot.domain.transcript import (
     UserSaid,
 )
 from chatops_bot.ports import Store
+from chatops_bot.stores.redis import RedisStore
+from chatops_bot.stores.redis_link import RedisLink
 from chatops_bot.stores.sqlite import SqliteStore, read_audit
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 SESSION = SessionKey("slack", "T1", "C1", "1700000000.000100")
 CARD = MessageRef("C1", "1700000001.000200")
+AnyStore = SqliteStore | RedisStore
 
 
-@pytest.fixture
-async def store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-    opened = await SqliteStore.open(tmp_path / "bot.db", clock)
+@pytest.fixture(params=["sqlite", "redis"])
+async def store(
+    request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock
+) -> AsyncIterator[AnyStore]:
+    opened: AnyStore
+    if request.param == "redis":
+        opened = await RedisStore.open(RedisLink.to(request.getfixturevalue("redis").url, "bot_1"))
+    else:
+        opened = await SqliteStore.open(tmp_path / "bot.db", clock)
     yield opened
     await opened.aclose()
 
@@ -252,7 +261,7 @@ async def test_a_control_means_what_was_put(store: Store):
     assert await store.controls.get("ask_2") is None
 
 
-async def test_audit_rows_are_read_in_order(store: Store, tmp_path: Path):
+async def test_audit_rows_are_read_in_order(store: AnyStore, tmp_path: Path):
     rows = [
         AuditRecord(
             AT,
@@ -274,7 +283,11 @@ async def test_audit_rows_are_read_in_order(store: Store, tmp_path: Path):
     ]
     for row in rows:
         await store.audit.record(row)
-    assert list(read_audit(tmp_path / "bot.db")) == list(enumerate(rows, 1))
+    if isinstance(store, RedisStore):
+        found = [row async for row in store.audit.rows()]
+    else:
+        found = list(read_audit(tmp_path / "bot.db"))
+    assert found == list(enumerate(rows, 1))
 
 
 async def test_a_form_comes_back_as_it_was(store: Store):
