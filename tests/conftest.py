@@ -1,6 +1,7 @@
 """Settings that every test shares."""
 
 import os
+import socket
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -65,3 +66,11 @@ def redis(redis_process: RedisServer) -> RedisServer:
     """The worker's server, emptied."""
     redis_process.flush()
     return redis_process
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A port of this machine at which nothing answers."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])

@@ -2,7 +2,8 @@
 
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.stores.redis_audit import RedisAudit
-from chatops_bot.stores.redis_link import RedisLink, script
+from chatops_bot.stores.redis_link import PATIENCE_SECONDS, PREFIX, RedisLink, script
+from chatops_bot.stores.redis_peers import READ_SECONDS, RedisLeases, RedisRelay
 from chatops_bot.stores.redis_server import ready
 from chatops_bot.stores.redis_sessions import RedisInbox, RedisTranscripts, RedisTurns
 from chatops_bot.stores.redis_waiting import RedisForms, RedisProposals
@@ -19,8 +20,12 @@ _CHECK = script("redis.call('SET', P .. 'checked', '')\nreturn 'ok'")
 class RedisStore:
     """All roles over one link. Open with `RedisStore.open`, close with `aclose`."""
 
-    def __init__(self, link: RedisLink) -> None:
+    def __init__(self, link: RedisLink, reading: RedisLink) -> None:
         self._link = link
+        self._reading = reading
+        self.process = link.name
+        self.leases = RedisLeases(link)
+        self.relay = RedisRelay(link, reading)
         self.transcripts = RedisTranscripts(link)
         self.turns = RedisTurns(link)
         self.inbox = RedisInbox(link)
@@ -30,20 +35,28 @@ class RedisStore:
         self.controls = RedisControls(link)
 
     @classmethod
-    async def open(cls, link: RedisLink) -> "RedisStore":
-        """Takes over `link`. Raises StoreError when the server cannot be used, or is newer than this program."""
+    async def open(
+        cls, url: str, process: str, *, prefix: str = PREFIX, patience: float = PATIENCE_SECONDS
+    ) -> "RedisStore":
+        """`process` is this process's name, never used before; `patience` is how many seconds a server may be away.
+
+        Raises StoreError when the server cannot be used, or its keys are newer than this program.
+        """
+        link = RedisLink.to(url, process, prefix=prefix, patience=patience)
         try:
             await ready(link)
         except StoreError:
             await link.aclose()
             raise
-        return cls(link)
+        reading = RedisLink.to(url, process, prefix=prefix, reply_seconds=READ_SECONDS, patience=0)
+        return cls(link, reading)
 
     async def check(self) -> None:
         """Commit a write that changes nothing. Raises StoreError when the server takes no writes."""
         await self._link.write(_CHECK)
 
     async def aclose(self) -> None:
+        await self._reading.aclose()
         await self._link.aclose()
 
 

@@ -10,6 +10,8 @@ would, and the caller then does not learn how it ended.
 
 import asyncio
 import itertools
+import os
+import socket
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -31,6 +33,7 @@ from redis.exceptions import (
 
 from chatops_bot.domain.errors import StoreError
 
+PREFIX = "chatops"
 REPLY_SECONDS = 5.0
 """A command without an answer for this long counts as lost, and its connection is closed."""
 PATIENCE_SECONDS = 8.0
@@ -79,7 +82,7 @@ class RedisLink:
         self.where = where
         # The braces keep all keys together where a proxy spreads keys over servers.
         self.prefix = f"{{{prefix}}}:"
-        self._name = name
+        self.name = name
         self._patience = patience
         self._operations = itertools.count(1)
         self._under_way: set[asyncio.Task[Any]] = set()
@@ -91,7 +94,7 @@ class RedisLink:
         url: str,
         name: str,
         *,
-        prefix: str = "chatops",
+        prefix: str = PREFIX,
         reply_seconds: float = REPLY_SECONDS,
         patience: float = PATIENCE_SECONDS,
     ) -> "RedisLink":
@@ -122,9 +125,13 @@ class RedisLink:
         """The answer of a script that may run twice without harm."""
         return await self._to_its_end(lambda: self._run(seeing, arguments))
 
+    async def wait(self, *command: Any) -> Any:
+        """The answer to a read that blocks; unlike all others it ends with its caller, and its connection with it."""
+        return await self._patiently(lambda: self._execute(*command))
+
     async def write(self, change: Script, *arguments: str | int | float) -> str:
         """Run a `script` once, however often it has to be sent; returns what it returned."""
-        operation = f"{self._name}:{next(self._operations)}"
+        operation = f"{self.name}:{next(self._operations)}"
         answer: str = await self._to_its_end(lambda: self._run(change, (*arguments, operation)))
         return answer
 
@@ -215,6 +222,9 @@ def _where(options: dict[str, Any]) -> str:
 def _reason(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "no answer in time"
-    if isinstance(cause := error.__cause__ or error.__context__, OSError) and cause.strerror:
-        return cause.strerror
+    cause = error.__cause__ or error.__context__
+    if isinstance(cause, socket.gaierror):
+        return "its name has no address"
+    if isinstance(cause, OSError) and cause.errno:
+        return os.strerror(cause.errno)
     return type(error).__name__
