@@ -22,6 +22,7 @@ from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.model import SystemMessage, UserMessage
 from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Entry
@@ -117,6 +118,7 @@ async def open_product(
         store = await SqliteStore.open(Path(folder) / "bench.db", clock)
         dispatcher = Dispatcher(
             Registry(adapted(functions, schemas)),
+            policy=Policy(),
             audit=KeptAudit(),
             proposer=Proposer(store.proposals, clock, ids, timedelta(minutes=30)),
             asker=Asker(store.forms, clock, ids, timedelta(minutes=30)),

@@ -241,7 +241,8 @@ class Inbox(Protocol):
 class Proposals(Protocol):
     """What cannot be read raises StoreError where it was asked for; lists over sessions leave it out and log it."""
 
-    async def add(self, proposal: Proposal) -> None: ...
+    async def add(self, proposal: Proposal, record: AuditRecord | None = None) -> None:
+        """Store a new proposal and, in the same transaction, its audit row."""
 
     async def get(self, proposal_id: str) -> Proposal | None: ...
 
@@ -252,12 +253,18 @@ class Proposals(Protocol):
         """The proposals of all sessions with this code, whatever their state, oldest first."""
 
     async def move(
-        self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
+        self,
+        proposal: Proposal,
+        to: ProposalState,
+        now: datetime,
+        record: AuditRecord | None = None,
+        **changes: Any,
     ) -> Proposal | None:
         """Compare-and-set along `proposal.EDGES`: from exactly this state and revision to `to`, with the given fields.
 
-        Returns the moved proposal (revision + 1), or None when another got there first or `GUARDED_BY_EXPIRY` forbids
-        it at `now`. Raises ValueError for an edge that is not in the table.
+        The move and its audit row are one transaction: both or neither. Returns the moved proposal (revision + 1), or None
+        when another got there first or `GUARDED_BY_EXPIRY` forbids it at `now`. Raises ValueError for an edge that is not
+        in the table, and for a field that is not in `CHANGEABLE`.
         """
 
     async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:
@@ -298,6 +305,26 @@ class Audit(Protocol):
         """Append; durable on return."""
 
 
+class Leases(Protocol):
+    """Who works on what, among tasks and processes that share a store. A lease that is not renewed ends by itself.
+
+    A lease is advice; the fence is the guard: a higher number for each new taker of a name, so that what a late holder
+    writes can be told from its successor's.
+    """
+
+    async def take(self, name: str, holder: str, seconds: float) -> int | None:
+        """The fence (from 1) when nobody else holds `name`, else None. Taking anew what one holds renews it."""
+
+    async def renew(self, name: str, holder: str, seconds: float) -> bool:
+        """Whether `holder` still held it; then it does for `seconds` from now."""
+
+    async def drop(self, name: str, holder: str) -> None:
+        """End one's own lease; of a lease that is not one's own, nothing happens."""
+
+    async def holder(self, name: str) -> str | None:
+        """Who holds `name` now."""
+
+
 class Controls(Protocol):
     """What an opaque button value stands for."""
 
@@ -309,25 +336,6 @@ class Controls(Protocol):
 def process_lease(process: str) -> str:
     """The lease that says that a process lives."""
     return f"process:{process}"
-
-
-class Leases(Protocol):
-    """Rights that run out, by name. A lease alone is advice: whoever writes by it lets its fence, or a state, be compared."""
-
-    async def take(self, name: str, holder: str, seconds: float) -> int | None:
-        """The lease's fence, greater than every earlier one of that name; None while somebody else has it.
-
-        Whoever has it already gets the same fence, and `seconds` from now on.
-        """
-
-    async def renew(self, name: str, holder: str, fence: int, seconds: float) -> bool:
-        """Keep it for `seconds` from now on; False when it ran out or went to another."""
-
-    async def drop(self, name: str, holder: str, fence: int) -> None:
-        """Give it back, if it is still this one."""
-
-    async def holder(self, name: str) -> str:
-        """Who has it; empty when nobody does."""
 
 
 class Relay(Protocol):
@@ -377,5 +385,6 @@ class Store(Protocol):
 class Directory(Protocol):
     """Who a platform's user is, with the role that config gives them."""
 
-    async def person(self, user_id: str) -> Person:
-        """Unmapped members are viewers; guests, bots, deactivated and unknown users are guests."""
+    async def person(self, user_id: str, channel: str = "") -> Person:
+        """With the role that they have in `channel`: unmapped members are viewers; guests, bots, deactivated and unknown
+        users are guests."""

@@ -12,6 +12,7 @@ from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import TurnOutcome
@@ -88,13 +89,14 @@ def build_core(
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     """
     redactor = Redactor(secrets.values())
-    dispatcher = _dispatcher(config, store, registry, redactor, clock, ids)
+    policy = Policy()
+    dispatcher = _dispatcher(config, policy, store, registry, redactor, clock, ids)
     applier = Applier(registry, redactor)
 
     def approvals_on(platform: Platform) -> Approvals:
         return Approvals(
             store=store, platform=platform, directory=directory, applier=applier, redactor=redactor, clock=clock,
-            approver_configured=config.has_approver,
+            policy=policy, approver_configured=config.has_approver,
         )  # fmt: skip
 
     approvals = approvals_on(platform)
@@ -130,11 +132,18 @@ def build_core(
 
 
 def _dispatcher(
-    config: Config, store: Store, registry: Registry, redactor: Redactor, clock: Clock, ids: Ids
+    config: Config,
+    policy: Policy,
+    store: Store,
+    registry: Registry,
+    redactor: Redactor,
+    clock: Clock,
+    ids: Ids,
 ) -> Dispatcher:
     """The one door of tool calls: a read runs, a write becomes a proposal, what lacks facts becomes a form."""
     return Dispatcher(
         registry,
+        policy=policy,
         audit=store.audit,
         proposer=Proposer(store.proposals, clock, ids, config.proposal_lifetime),
         asker=Asker(store.forms, clock, ids, config.proposal_lifetime),

@@ -219,17 +219,23 @@ def _counting_rest(transcripts: Transcripts, count: TurnCount) -> Callable[..., 
 
 
 def _counting_add(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]:
-    async def add(proposal: Proposal) -> None:
-        await proposals.add(proposal)
+    async def add(proposal: Proposal, record: AuditRecord | None = None) -> None:
+        await proposals.add(proposal, record)
         metrics.proposal_moves.labels(proposal.state.value).inc()
 
     return add
 
 
 def _counting_move(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]:
-    async def move(proposal: Proposal, to: ProposalState, now: datetime, **changes: Any) -> Proposal | None:
-        moved = await proposals.move(proposal, to, now, **changes)
-        if moved is not None:
+    async def move(
+        proposal: Proposal,
+        to: ProposalState,
+        now: datetime,
+        record: AuditRecord | None = None,
+        **changes: Any,
+    ) -> Proposal | None:
+        moved = await proposals.move(proposal, to, now, record, **changes)
+        if moved is not None and to is not proposal.state:
             metrics.proposal_moves.labels(to.value).inc()
         return moved
 

@@ -58,5 +58,5 @@ class ChatAndLocalPeople:
         self._chat = chat
         self._local = local
 
-    async def person(self, user_id: str) -> Person:
+    async def person(self, user_id: str, channel: str = "") -> Person:
         return await (self._local if user_id.startswith(PREFIX) else self._chat).person(user_id)

@@ -55,6 +55,7 @@ _SENTENCES: dict[ProposalState, tuple[Phrase, Tone]] = {
     ProposalState.DRIFTED: (notices.DRIFTED, "warning"),
     ProposalState.REJECTED: (notices.REJECTED, "info"),
     ProposalState.EXPIRED: (notices.EXPIRED, "info"),
+    ProposalState.SUPERSEDED: (notices.SUPERSEDED, "info"),
 }
 
 _SAID_BY_RESULT = frozenset({ProposalState.APPLIED, ProposalState.EXPIRED})

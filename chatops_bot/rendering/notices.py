@@ -74,6 +74,7 @@ CARD_HEADINGS = {
     "drifted": Phrase("未执行（情况已变）：{summary}", "Not run, things changed: {summary}"),
     "rejected": Phrase("已拒绝：{summary}", "Rejected: {summary}"),
     "expired": Phrase("已过期：{summary}", "Expired: {summary}"),
+    "superseded": Phrase("已被取代：{summary}", "Replaced: {summary}"),
 }
 WHAT = Phrase("内容", "What")
 TARGET = Phrase("对象", "On")
@@ -177,6 +178,7 @@ DRIFTED = Phrase(
 )
 REJECTED = Phrase("已被拒绝，什么都没有执行。", "Rejected; nothing was run.")
 EXPIRED = Phrase("已于 {time} 过期，什么都没有执行。", "Expired at {time}; nothing was run.")
+SUPERSEDED = Phrase("已被新的提案取代，什么都没有执行。", "A newer proposal took its place; nothing was run.")
 
 # Alert cards
 ALERT_HEADING = Phrase("任务失败：{task}", "Task failed: {task}")

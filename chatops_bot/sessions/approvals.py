@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.people import Person, Role, lower, may_approve, may_reject
+from chatops_bot.domain.people import Person, Role, lower
+from chatops_bot.domain.policy import Policy, Subject
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
@@ -62,7 +63,7 @@ _NOBODY = Person("", "", Role.GUEST)
 class Approvals:
     def __init__(
         self, *, store: Store, platform: Platform, directory: Directory, applier: Applier, redactor: Redactor, clock: Clock,
-        approver_configured: bool,
+        policy: Policy, approver_configured: bool,
     ) -> None:  # fmt: skip
         self._store = store
         self._platform = platform
@@ -70,6 +71,7 @@ class Approvals:
         self._applier = applier
         self._redactor = redactor
         self._clock = clock
+        self._policy = policy
         self._approver_configured = approver_configured
 
     async def show(self, proposal: Proposal) -> None:
@@ -130,9 +132,9 @@ class Approvals:
             await self._tell_decided(proposal, person)
             return
         refusal = (
-            may_approve(person, proposal.effect, proposal.risk, requester_id=proposal.requester_id)
+            self._policy.may_approve(person, _subject(proposal), self._clock.now())
             if verdict == "approve"
-            else may_reject(person, proposal.effect, requester_id=proposal.requester_id)
+            else self._policy.may_reject(person, _subject(proposal))
         )
         if refusal is not None:
             await self._audit(proposal, person, "refused", {"refused": refusal.en})
@@ -171,7 +173,7 @@ class Approvals:
             _log.warning("who approved proposal %s cannot be confirmed: %s", approved.id, error)
             await self._expire(approved, _NOT_CONFIRMED)
             return
-        lost = may_approve(person, approved.effect, approved.risk, requester_id=approved.requester_id)
+        lost = self._policy.may_approve(person, _subject(approved), self._clock.now())
         if lost is not None:
             await self._expire(approved, _NOT_ALLOWED_ANY_MORE.filled(why_zh=lost.zh, why_en=lost.en))
             return
@@ -324,6 +326,12 @@ class Approvals:
 
 def _language(proposal: Proposal) -> Language:
     return "zh" if proposal.language == "zh" else "en"
+
+
+def _subject(proposal: Proposal) -> Subject:
+    return Subject(
+        proposal.tool, proposal.effect, proposal.risk, proposal.plan.target, proposal.requester_id, proposal.session.channel
+    )  # fmt: skip
 
 
 def _touched(proposal: Proposal) -> datetime:

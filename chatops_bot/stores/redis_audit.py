@@ -18,7 +18,7 @@ class RedisAudit:
         self._link = link
 
     async def record(self, record: AuditRecord) -> None:
-        await self._link.write(_APPEND, _RECORD.dump_json(record).decode())
+        await self._link.write(_APPEND, record_text(record))
 
     async def rows(self) -> AsyncIterator[tuple[int, AuditRecord]]:
         """Every audit row with its number, oldest first."""
@@ -27,3 +27,8 @@ class RedisAudit:
             for text in page:
                 number += 1
                 yield number, _RECORD.validate_json(text)
+
+
+def record_text(record: AuditRecord | None) -> str:
+    """The row as JSON, empty for none."""
+    return "" if record is None else _RECORD.dump_json(record).decode()

@@ -27,7 +27,7 @@ _TAKE = script(
     local lease = P .. 'lease:' .. A[1]
     local found = redis.call('HMGET', lease, 'holder', 'fence')
     if found[1] and found[1] ~= A[2] then return '' end
-    local fence = found[2] or tostring(redis.call('INCR', P .. 'fence'))
+    local fence = found[2] or tostring(redis.call('HINCRBY', P .. 'fences', A[1], 1))
     redis.call('HSET', lease, 'holder', A[2], 'fence', fence)
     redis.call('PEXPIRE', lease, A[3])
     return fence
@@ -36,11 +36,10 @@ _TAKE = script(
 
 _HELD = """
     local lease = P .. 'lease:' .. A[1]
-    local found = redis.call('HMGET', lease, 'holder', 'fence')
-    if found[1] ~= A[2] or found[2] ~= A[3] then return '' end
+    if redis.call('HGET', lease, 'holder') ~= A[2] then return '' end
     """
 
-_RENEW = script(_HELD + "redis.call('PEXPIRE', lease, A[4])\nreturn 'ok'")
+_RENEW = script(_HELD + "redis.call('PEXPIRE', lease, A[3])\nreturn 'ok'")
 
 _DROP = script(_HELD + "redis.call('DEL', lease)\nreturn 'ok'")
 
@@ -71,14 +70,15 @@ class RedisLeases:
         fence = await self._link.write(_TAKE, name, holder, _milliseconds(seconds))
         return int(fence) if fence else None
 
-    async def renew(self, name: str, holder: str, fence: int, seconds: float) -> bool:
-        return bool(await self._link.write(_RENEW, name, holder, fence, _milliseconds(seconds)))
+    async def renew(self, name: str, holder: str, seconds: float) -> bool:
+        return bool(await self._link.write(_RENEW, name, holder, _milliseconds(seconds)))
 
-    async def drop(self, name: str, holder: str, fence: int) -> None:
-        await self._link.write(_DROP, name, holder, fence)
+    async def drop(self, name: str, holder: str) -> None:
+        await self._link.write(_DROP, name, holder)
 
-    async def holder(self, name: str) -> str:
-        return await self._link.read("HGET", f"{self._link.prefix}lease:{name}", "holder") or ""
+    async def holder(self, name: str) -> str | None:
+        found: str | None = await self._link.read("HGET", f"{self._link.prefix}lease:{name}", "holder")
+        return found
 
 
 class RedisRelay:
@@ -122,4 +122,4 @@ class RedisRelay:
 
 
 def _milliseconds(seconds: float) -> int:
-    return max(1, round(seconds * 1000))
+    return round(seconds * 1000)

@@ -12,11 +12,13 @@ from typing import Any, Literal
 
 from chatops_bot.domain import form as form_table
 from chatops_bot.domain import proposal as proposal_table
+from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.form import Form, FormState
-from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.proposal import CHANGEABLE, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, SessionKey
 from chatops_bot.stores.codec import RowByRow, form_from, form_text, proposal_from, proposal_text
+from chatops_bot.stores.redis_audit import record_text
 from chatops_bot.stores.redis_link import RedisLink, Script, script
 from chatops_bot.stores.redis_sessions import ref_from
 
@@ -30,6 +32,7 @@ _ADD = script(
     redis.call('ZADD', P .. kind .. 's:state:' .. A[3], order, id)
     redis.call('ZADD', P .. kind .. 's:stale', order, id)
     if A[6] ~= '' then redis.call('ZADD', P .. kind .. 's:code:' .. A[6], order, id) end
+    if A[7] ~= '' then redis.call('RPUSH', P .. 'audit', A[7]) end
     return 'ok'
     """
 )
@@ -45,6 +48,7 @@ _MOVE = script(
     redis.call('ZADD', P .. kind .. 's:state:' .. to, found[3], id)
     redis.call('ZADD', P .. kind .. 's:stale', found[3], id)
     if A[7] ~= '' then redis.call('ZADD', P .. kind .. 's:unanswered', found[3], id) end
+    if A[8] ~= '' then redis.call('RPUSH', P .. 'audit', A[8]) end
     return 'won'
     """
 )
@@ -114,14 +118,34 @@ class _Records:
         self._link = link
         self._kind = kind
 
-    async def add(self, record_id: str, state: str, revision: int, body: str, code: str = "") -> None:
-        if await self._link.write(_ADD, self._kind, record_id, state, revision, body, code) == "there":
+    async def add(
+        self,
+        record_id: str,
+        state: str,
+        revision: int,
+        body: str,
+        code: str = "",
+        record: AuditRecord | None = None,
+    ) -> None:
+        answer = await self._link.write(
+            _ADD, self._kind, record_id, state, revision, body, code, record_text(record)
+        )
+        if answer == "there":
             raise StoreError(f"The {self._kind} {record_id} is stored already; its id must be new.")
 
-    async def move(self, before: Proposal | Form, to: str, body: str, answer_turn: str = "") -> bool:
+    async def move(
+        self,
+        before: Proposal | Form,
+        to: str,
+        body: str,
+        *,
+        answer_turn: str = "",
+        record: AuditRecord | None = None,
+    ) -> bool:
         answer = await self._link.write(
-            _MOVE, self._kind, before.id, before.state.value, before.revision, to, body, answer_turn
-        )
+            _MOVE, self._kind, before.id, before.state.value, before.revision, to, body, answer_turn,
+            record_text(record),
+        )  # fmt: skip
         return answer == "won"
 
     async def shown(self, record_id: str, card: MessageRef, revision: int) -> None:
@@ -141,9 +165,14 @@ class RedisProposals:
         self._records = _Records(link, "proposal")
         self._row_by_row = RowByRow()
 
-    async def add(self, proposal: Proposal) -> None:
+    async def add(self, proposal: Proposal, record: AuditRecord | None = None) -> None:
         await self._records.add(
-            proposal.id, proposal.state.value, proposal.revision, proposal_text(proposal), proposal.code
+            proposal.id,
+            proposal.state.value,
+            proposal.revision,
+            proposal_text(proposal),
+            proposal.code,
+            record,
         )
 
     async def get(self, proposal_id: str) -> Proposal | None:
@@ -156,14 +185,22 @@ class RedisProposals:
         return [_proposal(row) for row in await self._records.in_sets(f"code:{code}")]
 
     async def move(
-        self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
+        self,
+        proposal: Proposal,
+        to: ProposalState,
+        now: datetime,
+        record: AuditRecord | None = None,
+        **changes: Any,
     ) -> Proposal | None:
         if to not in proposal_table.EDGES[proposal.state]:
             raise ValueError(f"a proposal does not go from {proposal.state} to {to}")
+        if not changes.keys() <= CHANGEABLE:
+            raise ValueError(f"a move does not change {', '.join(sorted(changes.keys() - CHANGEABLE))}")
         if to in proposal_table.GUARDED_BY_EXPIRY and now >= proposal.expires_at:
             return None
         moved = replace(proposal, state=to, revision=proposal.revision + 1, **changes)
-        return moved if await self._records.move(proposal, to.value, proposal_text(moved)) else None
+        won = await self._records.move(proposal, to.value, proposal_text(moved), record=record)
+        return moved if won else None
 
     async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:
         await self._records.shown(proposal_id, card, revision)
@@ -197,7 +234,11 @@ class RedisForms:
             return None
         moved = replace(form, state=to, revision=form.revision + 1, **changes)
         answer_turn = moved.answer_turn_id if to is FormState.SUBMITTED else ""
-        return moved if await self._records.move(form, to.value, form_text(moved), answer_turn) else None
+        return (
+            moved
+            if await self._records.move(form, to.value, form_text(moved), answer_turn=answer_turn)
+            else None
+        )
 
     async def shown(self, form_id: str, card: MessageRef, revision: int) -> None:
         await self._records.shown(form_id, card, revision)

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from chatops_bot.domain.audit import AuditRecord
-from chatops_bot.domain.proposal import EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
+from chatops_bot.domain.proposal import CHANGEABLE, EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import RowByRow, entry_from, entry_text, proposal_from, proposal_text
 from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
 from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
-from chatops_bot.stores.sqlite_peers import LEASES_TABLE, RELEASE, SqliteLeases, SqliteRelay
+from chatops_bot.stores.sqlite_leases import LEASES_TABLE, RELEASE, SqliteLeases
+from chatops_bot.stores.sqlite_relay import SqliteRelay
 
 MIGRATIONS = (
     """
@@ -61,7 +62,6 @@ class SqliteStore:
 
     def __init__(self, file: SqliteFile, clock: Clock) -> None:
         self._file = file
-        self.leases = SqliteLeases(file, clock)
         self.relay = SqliteRelay(self.process)
         self.transcripts = SqliteTranscripts(file)
         self.turns = SqliteTurns(file, clock, self.process)
@@ -69,6 +69,7 @@ class SqliteStore:
         self.proposals = SqliteProposals(file)
         self.forms = SqliteForms(file)
         self.audit = SqliteAudit(file)
+        self.leases = SqliteLeases(file, clock)
         self.controls = SqliteControls(file)
 
     @classmethod
@@ -215,14 +216,18 @@ class SqliteProposals:
         self._file = file
         self._row_by_row = RowByRow()
 
-    async def add(self, proposal: Proposal) -> None:
+    async def add(self, proposal: Proposal, record: AuditRecord | None = None) -> None:
         row = (proposal.id, str(proposal.session), proposal.code, proposal.state.value, proposal.revision)
-        await self._file.write(
-            lambda db: db.execute(
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(
                 "INSERT INTO proposals (id, session, code, state, revision, body) VALUES (?, ?, ?, ?, ?, ?)",
                 (*row, proposal_text(proposal)),
             )
-        )
+            if record is not None:
+                _recorded(db, record)
+
+        await self._file.write(work)
 
     async def get(self, proposal_id: str) -> Proposal | None:
         return next(iter(await self._select("WHERE id = ?", proposal_id)), None)
@@ -235,10 +240,17 @@ class SqliteProposals:
         return await self._select("WHERE code = ?", code)
 
     async def move(
-        self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
+        self,
+        proposal: Proposal,
+        to: ProposalState,
+        now: datetime,
+        record: AuditRecord | None = None,
+        **changes: Any,
     ) -> Proposal | None:
         if to not in EDGES[proposal.state]:
             raise ValueError(f"a proposal does not go from {proposal.state} to {to}")
+        if not changes.keys() <= CHANGEABLE:
+            raise ValueError(f"a move does not change {', '.join(sorted(changes.keys() - CHANGEABLE))}")
         if to in GUARDED_BY_EXPIRY and now >= proposal.expires_at:
             return None
         moved = replace(proposal, state=to, revision=proposal.revision + 1, **changes)
@@ -250,16 +262,17 @@ class SqliteProposals:
             proposal.state.value,
             proposal.revision,
         )
-        won = await self._file.write(
-            lambda db: (
-                db.execute(
-                    "UPDATE proposals SET state = ?, revision = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
-                    row,
-                ).rowcount
-                == 1
-            )
-        )
-        return moved if won else None
+
+        def work(db: sqlite3.Connection) -> bool:
+            won = db.execute(
+                "UPDATE proposals SET state = ?, revision = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
+                row,
+            ).rowcount
+            if won and record is not None:
+                _recorded(db, record)
+            return won == 1
+
+        return moved if await self._file.write(work) else None
 
     async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:
         row = (card.channel, card.id, revision, proposal_id, revision)
@@ -304,13 +317,15 @@ class SqliteAudit:
         self._file = file
 
     async def record(self, record: AuditRecord) -> None:
-        at, *rest = _AUDIT_VALUES(record)
-        await self._file.write(
-            lambda db: db.execute(
-                f"INSERT INTO audit ({', '.join(_AUDIT_COLUMNS)}) VALUES ({', '.join('?' for _ in _AUDIT_COLUMNS)})",  # noqa: S608  # our own column names
-                [at.isoformat(), *rest],
-            )
-        )
+        await self._file.write(lambda db: _recorded(db, record))
+
+
+def _recorded(db: sqlite3.Connection, record: AuditRecord) -> None:
+    at, *rest = _AUDIT_VALUES(record)
+    db.execute(
+        f"INSERT INTO audit ({', '.join(_AUDIT_COLUMNS)}) VALUES ({', '.join('?' for _ in _AUDIT_COLUMNS)})",  # noqa: S608  # our own column names
+        [at.isoformat(), *rest],
+    )
 
 
 def read_audit(path: Path) -> Iterator[tuple[int, AuditRecord]]:

@@ -34,7 +34,7 @@ class Applier:
 
     async def apply(self, proposal: Proposal, approver: Person) -> Applied:
         """Run the stored action with the approver's rights. Never raises for what the back end does."""
-        if _digest(proposal) != proposal.digest:
+        if action_digest(proposal) != proposal.digest:
             return _failed(
                 Phrase(
                     "存储的动作与批准时显示的不一致，未执行任何操作；请重新发起请求。",
@@ -111,17 +111,6 @@ class Applier:
 
 def _language(proposal: Proposal) -> Language:
     return "zh" if proposal.language == "zh" else "en"
-
-
-def _digest(proposal: Proposal) -> str:
-    return action_digest(
-        tool=proposal.tool,
-        arguments=proposal.arguments,
-        plan=proposal.plan,
-        requester_id=proposal.requester_id,
-        session=proposal.session,
-        expires_at=proposal.expires_at,
-    )
 
 
 def _drift(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

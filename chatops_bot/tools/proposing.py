@@ -1,6 +1,7 @@
 """A call that changes the world becomes a proposal: planned by reading, stored, shown; not run."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
@@ -42,8 +43,7 @@ class Proposer:
         now = self._clock.now()
         context = invocation.context
         arguments: Mapping[str, Any] = invocation.arguments.model_dump(mode="json")
-        expires_at = now + self._lifetime
-        return Proposal(
+        unsealed = Proposal(
             id=self._ids.new("prop"),
             code=self._ids.code(),
             session=context.session,
@@ -58,16 +58,10 @@ class Proposer:
             requester_name=context.person.name,
             language=invocation.language,
             created_at=now,
-            expires_at=expires_at,
-            digest=action_digest(
-                tool=tool.spec.name,
-                arguments=arguments,
-                plan=plan,
-                requester_id=context.person.id,
-                session=context.session,
-                expires_at=expires_at,
-            ),
+            expires_at=now + self._lifetime,
+            digest="",
         )
+        return replace(unsealed, digest=action_digest(unsealed))
 
 
 def refuse_what_no_card_can_show(plan: Plan, arguments: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.domain.model import SystemMessage, UserMessage
 from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.domain.turn_event import Noted, TextStreamed, TurnEvent
@@ -87,6 +88,7 @@ async def stage(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
     asker = Asker(store.forms, clock, ids, timedelta(hours=1))
     dispatcher = Dispatcher(
         Registry([look, switch]),
+        policy=Policy(),
         audit=store.audit,
         proposer=proposer,
         asker=asker,

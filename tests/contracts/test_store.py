@@ -261,33 +261,23 @@ async def test_a_control_means_what_was_put(store: Store):
     assert await store.controls.get("ask_2") is None
 
 
+def a_record(decision: str = "auto", number: int = 0) -> AuditRecord:
+    return AuditRecord(
+        AT, "U1", "Oscar", "operator", str(SESSION), "turn_1", f"tool_{number}", "{}", decision, "ok", "{}", "s", "", number
+    )  # fmt: skip
+
+
+async def audited(store: AnyStore, folder: Path) -> list[tuple[int, AuditRecord]]:
+    if isinstance(store, RedisStore):
+        return [row async for row in store.audit.rows()]
+    return list(read_audit(folder / "bot.db"))
+
+
 async def test_audit_rows_are_read_in_order(store: AnyStore, tmp_path: Path):
-    rows = [
-        AuditRecord(
-            AT,
-            "U1",
-            "Oscar",
-            "operator",
-            str(SESSION),
-            "turn_1",
-            f"tool_{n}",
-            "{}",
-            "auto",
-            "ok",
-            "{}",
-            "s",
-            "",
-            n,
-        )
-        for n in range(3)
-    ]
+    rows = [a_record(number=n) for n in range(3)]
     for row in rows:
         await store.audit.record(row)
-    if isinstance(store, RedisStore):
-        found = [row async for row in store.audit.rows()]
-    else:
-        found = list(read_audit(tmp_path / "bot.db"))
-    assert found == list(enumerate(rows, 1))
+    assert await audited(store, tmp_path) == list(enumerate(rows, 1))
 
 
 async def test_a_form_comes_back_as_it_was(store: Store):
@@ -358,34 +348,40 @@ async def test_a_submitted_form_is_unanswered_until_its_turn_began(store: Store)
     assert await store.forms.unanswered() == []
 
 
-async def test_a_lease_has_one_holder_and_its_fence_only_rises(store: Store):
-    assert await store.leases.holder("sweep") == ""
-    first = await store.leases.take("sweep", "a", 60)
-    assert first is not None
-    assert await store.leases.take("sweep", "b", 60) is None
-    assert await store.leases.take("sweep", "a", 60) == first, "it has it already"
-    assert await store.leases.holder("sweep") == "a"
-    assert await store.leases.renew("sweep", "a", first, 60)
-    assert not await store.leases.renew("sweep", "b", first, 60)
-    await store.leases.drop("sweep", "b", first)
-    await store.leases.drop("sweep", "a", first + 1)
-    assert await store.leases.holder("sweep") == "a"
-    await store.leases.drop("sweep", "a", first)
-    assert not await store.leases.renew("sweep", "a", first, 60)
-    second = await store.leases.take("sweep", "b", 60)
-    assert second is not None
-    assert second > first
+async def test_a_lease_has_one_holder_and_a_higher_fence_for_each_new_one(store: Store):
+    assert await store.leases.take("target", "a", 60) == 1
+    assert await store.leases.take("target", "b", 60) is None
+    assert await store.leases.take("target", "a", 60) == 1
+    assert await store.leases.renew("target", "a", 60)
+    assert not await store.leases.renew("target", "b", 60)
+    await store.leases.drop("target", "b")
+    assert await store.leases.holder("target") == "a"
+    await store.leases.drop("target", "a")
+    assert await store.leases.holder("target") is None
+    assert await store.leases.take("target", "b", 60) == 2
 
 
-async def test_a_lease_runs_out(store: Store, clock: ManualClock):
-    fence = await store.leases.take("sweep", "a", 0.05)
-    assert fence is not None
-    clock.advance(timedelta(seconds=0.05))
-    async with asyncio.timeout(5):
-        while (other := await store.leases.take("sweep", "b", 60)) is None:  # noqa: ASYNC110  # the server's own clock runs
-            await asyncio.sleep(0.01)
-    assert other > fence
-    assert not await store.leases.renew("sweep", "a", fence, 60)
+async def test_a_lease_that_is_not_renewed_ends_by_itself(store: Store):
+    assert await store.leases.take("target", "a", 0) == 1
+    assert not await store.leases.renew("target", "a", 60)
+    assert await store.leases.take("target", "b", 60) == 2
+    assert await store.leases.holder("target") == "b"
+
+
+async def test_a_move_and_its_audit_row_are_one(store: AnyStore, tmp_path: Path):
+    await store.proposals.add(a_proposal(1), a_record("proposed"))
+    pending = await store.proposals.get(a_proposal(1).id)
+    assert pending is not None
+    moved = await store.proposals.move(pending, ProposalState.REJECTED, AT, a_record("rejected"))
+    lost = await store.proposals.move(pending, ProposalState.APPROVED, AT, a_record("approved"))
+    assert (moved is not None, lost) == (True, None)
+    assert [row.decision for _, row in await audited(store, tmp_path)] == ["proposed", "rejected"]
+
+
+async def test_a_move_changes_nothing_that_the_digest_covers(store: Store):
+    await store.proposals.add(a_proposal(1))
+    with pytest.raises(ValueError, match="arguments"):
+        await store.proposals.move(a_proposal(1), ProposalState.REJECTED, AT, arguments={})
 
 
 async def test_of_many_who_take_a_lease_at_once_one_has_it(store: Store):

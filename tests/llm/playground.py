@@ -9,6 +9,7 @@ from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.domain.errors import ModelError
 from chatops_bot.domain.model import SystemMessage, UserMessage
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.turn_event import Proposed, Rested, TextStreamed, TurnEvent
@@ -59,6 +60,7 @@ class Playground:
         played = Played()
         dispatcher = Dispatcher(
             Registry([played.look, Switch(spec=replace(SWITCH, timeout=60))]),
+            policy=Policy(),
             audit=self.store.audit,
             proposer=Proposer(self.store.proposals, self._clock, self._ids, timedelta(hours=1)),
             asker=Asker(self.store.forms, self._clock, self._ids, timedelta(hours=1)),

@@ -243,7 +243,7 @@ def proposal_of(action: dict[str, Any]) -> tuple[Proposal, str]:
     session = replace(PROPOSAL.session, thread=action["thread"])
     fields = {name: action[name] for name in ("tool", "arguments", "requester_id", "expires_at")}
     proposal = replace(PROPOSAL, plan=plan, session=session, **fields)
-    return proposal, action_digest(plan=plan, session=session, **fields)
+    return proposal, action_digest(proposal)
 
 
 @pytest.mark.case("hitl-C48")

@@ -93,7 +93,7 @@ class Wall:
 
 
 class Everybody:
-    async def person(self, user_id: str) -> Person:
+    async def person(self, user_id: str, channel: str = "") -> Person:
         return Person(user_id, user_id, Role.OPERATOR)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.ports import ToolContext
@@ -48,7 +49,13 @@ async def bench(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
     proposer = Proposer(store.proposals, clock, ids, timedelta(hours=1))
     asker = Asker(store.forms, clock, ids, timedelta(hours=1))
     dispatcher = Dispatcher(
-        registry, audit=store.audit, proposer=proposer, asker=asker, redactor=redactor, clock=clock
+        registry,
+        policy=Policy(),
+        audit=store.audit,
+        proposer=proposer,
+        asker=asker,
+        redactor=redactor,
+        clock=clock,
     )
     yield Bench(store, look, switch, search, registry, dispatcher)
     await store.aclose()

@@ -44,7 +44,7 @@ class SlackDirectory:
         self._members: dict[str, _Member] = {}
         self._channels: dict[str, str] = {}
 
-    async def person(self, user_id: str) -> Person:
+    async def person(self, user_id: str, channel: str = "") -> Person:
         """The person with their role. Raises PlatformUnavailable when Slack cannot be asked and did not say lately."""
         member = await self._member(user_id)
         role = self._roles.get(user_id, self._default_role) if member.is_full_member else Role.GUEST
