@@ -14,7 +14,7 @@ import aiohttp
 
 from chatops_bot.app.bootstrap import CUT_SECONDS
 from chatops_bot.app.clock import RandomIds, SystemClock
-from chatops_bot.app.config import Config, load_secrets
+from chatops_bot.app.config import Config, StoreConfig, load_secrets
 from chatops_bot.app.core import build_core, local_desk, open_registry, open_store
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.local_socket import user_name
@@ -62,7 +62,9 @@ async def bot_for_one_question(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="chatops-bot-"))
         session = await stack.enter_async_context(aiohttp.ClientSession())
         store = await stack.enter_async_context(
-            open_store(config.model_copy(update={"data": Path(folder)}), clock)
+            open_store(
+                config.model_copy(update={"data": Path(folder), "store": StoreConfig()}), secrets, clock, ids
+            )
         )
         core = build_core(
             config, secrets, clock=clock, ids=ids, store=store, model=configured_model(config, secrets, session),

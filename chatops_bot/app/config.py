@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
@@ -83,6 +84,15 @@ class ProposalsConfig(_Section):
     expire_minutes: int = Field(default=60, ge=1, le=24 * 60)
 
 
+class StoreConfig(_Section):
+    redis_url_env: str | None = Field(default=None, min_length=1)
+    """The environment variable that holds the URL of the Redis that several bots share. Without it, SQLite under `data`."""
+    redis_prefix: str = Field(default="chatops", pattern="^[a-z0-9-]{1,40}$")
+    """Begins every key, so that bots of two workspaces can use one Redis."""
+    lease_seconds: float = Field(default=15, ge=1, le=120)
+    """A bot that was silent for this long is taken for dead, and another goes on with its turns."""
+
+
 class ShutdownConfig(_Section):
     drain_seconds: float = Field(default=15, ge=0, le=15)
     """How long running turns and decisions get to come to their end; then turns are marked as interrupted."""
@@ -101,6 +111,7 @@ class Config(_Section):
     logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
+    store: StoreConfig = StoreConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
 
     @property
@@ -137,6 +148,7 @@ class Secrets:
     scheduler_passwords: Mapping[str, str]
     model: ModelEndpoint | None
     webhook_token: str
+    redis_url: str = ""
 
     def __repr__(self) -> str:
         return "Secrets(…)"
@@ -149,6 +161,8 @@ class Secrets:
         if self.model is not None:
             yield self.model.api_key
         yield self.webhook_token
+        yield self.redis_url
+        yield _password(self.redis_url)
 
 
 def load_config(path: Path) -> Config:
@@ -177,7 +191,8 @@ def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = T
 def secrets_problems(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> list[str]:
     """A sentence for each variable that is missing or cannot be used."""
     slack = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"] if with_slack else []
-    needed = [*slack, *_password_variables(config).values()]
+    redis = [config.store.redis_url_env] if config.store.redis_url_env else []
+    needed = [*slack, *_password_variables(config).values(), *redis]
     base_url, model_name = _endpoint(config, env)
     problems = [
         f"{name} is not set in the environment; set it."
@@ -208,7 +223,16 @@ def secrets_as_set(config: Config, env: Mapping[str, str]) -> Secrets:
         scheduler_passwords={account: env.get(variable, "") for account, variable in passwords.items()},
         model=ModelEndpoint(base_url, model_name, env.get("OPENAI_API_KEY", "")) if has_model else None,
         webhook_token=env.get("SCHEDULER_WEBHOOK_TOKEN", ""),
+        redis_url=env.get(config.store.redis_url_env or "", ""),
     )
+
+
+def _password(url: str) -> str:
+    """The password in a URL, empty when there is none, or no URL."""
+    try:
+        return unquote(urlsplit(url).password or "")
+    except ValueError:
+        return ""
 
 
 def _password_variables(config: Config) -> dict[str, str]:

@@ -26,6 +26,7 @@ from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.router import Overhears, Router, every_message
+from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.asking import Asker
@@ -54,9 +55,15 @@ class Core:
 
 
 @asynccontextmanager
-async def open_store(config: Config, clock: Clock) -> AsyncGenerator[SqliteStore, None]:
+async def open_store(
+    config: Config, secrets: Secrets, clock: Clock, ids: Ids
+) -> AsyncGenerator[SqliteStore | RedisStore, None]:
     """The store of `config`. Raises StoreError when it cannot be used."""
-    store = await SqliteStore.open(config.store_path, clock)
+    store: SqliteStore | RedisStore
+    if config.store.redis_url_env:
+        store = await RedisStore.open(secrets.redis_url, ids.new("bot"), prefix=config.store.redis_prefix)
+    else:
+        store = await SqliteStore.open(config.store_path, clock)
     try:
         yield store
     finally:

@@ -58,10 +58,9 @@ CLAIMS_KEPT_DAYS = 7
 class SqliteStore:
     """All roles over one file. Open with `SqliteStore.open`, close with `aclose`."""
 
-    process = "this process"
-
-    def __init__(self, file: SqliteFile, clock: Clock) -> None:
+    def __init__(self, file: SqliteFile, clock: Clock, process: str) -> None:
         self._file = file
+        self.process = process
         self.relay = SqliteRelay(self.process)
         self.transcripts = SqliteTranscripts(file)
         self.turns = SqliteTurns(file, clock, self.process)
@@ -83,7 +82,8 @@ class SqliteStore:
             )
         )
         await file.write(lambda db: db.execute(RELEASE))
-        return cls(file, clock)
+        opening = await SqliteLeases(file, clock).take("opening", "whoever opens the file", 0)
+        return cls(file, clock, f"bot_{opening}")
 
     async def check(self) -> None:
         """Commit a write that changes nothing. Raises StoreError when the file takes no writes."""
