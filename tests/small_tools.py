@@ -54,8 +54,8 @@ SEARCH = ToolSpec(
     candidates={"hosts": known_hosts},
     asks=True,
 )
-LOOK = ToolSpec("look", "Looks.", LookArgs, Effect.READ, Phrase("查找", "looking"), timeout=0.2)
-SWITCH = ToolSpec("switch", "Switches.", SwitchArgs, Effect.WRITE, Phrase("切换", "switching"), timeout=0.2)
+LOOK = ToolSpec("look", "Looks.", LookArgs, Effect.READ, Phrase("查找", "looking"))
+SWITCH = ToolSpec("switch", "Switches.", SwitchArgs, Effect.WRITE, Phrase("切换", "switching"))
 
 
 @dataclass

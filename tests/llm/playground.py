@@ -1,7 +1,7 @@
 """Where a model of any kind plays one turn through the real loop, the real door and a real store, with two small tools."""
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +19,7 @@ from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
-from tests.small_tools import LOOK, OSCAR, SWITCH, Look, Switch
+from tests.small_tools import OSCAR, Look, Switch
 
 LONGEST_TURN = 60.0
 
@@ -28,7 +28,7 @@ LONGEST_TURN = 60.0
 class Played:
     """What one turn came to. `stated` is its outcome, or the kind of ModelError that told people why there is none."""
 
-    look: Look = field(default_factory=lambda: Look(spec=replace(LOOK, timeout=60)))
+    look: Look = field(default_factory=Look)
     events: list[TurnEvent] = field(default_factory=list)
     stated: str = ""
 
@@ -59,7 +59,7 @@ class Playground:
         """One turn of the session `number`. A turn that takes more than `within` seconds is a failure."""
         played = Played()
         dispatcher = Dispatcher(
-            Registry([played.look, Switch(spec=replace(SWITCH, timeout=60))]),
+            Registry([played.look, Switch()]),
             policy=Policy(),
             audit=self.store.audit,
             proposer=Proposer(self.store.proposals, self._clock, self._ids, timedelta(hours=1)),

@@ -250,9 +250,9 @@ LONG = [
 
 @pytest.mark.parametrize("piece", LONG)
 def test_a_long_message_is_read_in_time(piece: str):
-    started = time.perf_counter()
+    started = time.process_time()
     understand(piece * (8000 // len(piece)))
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0
 
 
 def test_an_ordinary_message_is_read_in_a_few_milliseconds():
@@ -266,9 +266,9 @@ def test_an_ordinary_message_is_read_in_a_few_milliseconds():
 
 
 def _seconds(text: str) -> float:
-    started = time.perf_counter()
+    started = time.process_time()
     understand(text)
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 @pytest.mark.parametrize(

@@ -259,7 +259,7 @@ def test_an_assigned_secret_never_begins_to_show():
         view.fold(TextStreamed(character))
         assert "co" not in view.visible_text
         assert "密" not in view.visible_text
-    assert view.visible_text == "password=[redacted] and api_key=[redacted]"
+    assert view.visible_text == "password: [redacted] and api_key=[redacted]"
 
 
 def test_a_held_back_tail_comes_with_the_end():

@@ -45,7 +45,7 @@ async def _acknowledged(slack: Path) -> None:
     """Return when Slack waits for no acknowledgement of an event that it sent."""
     connection = sqlite3.connect(f"file:{slack}?mode=ro", uri=True)
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(20):
             while connection.execute("SELECT count(*) FROM events WHERE attempt > 0").fetchone()[0]:  # noqa: ASYNC110  # another process sets it
                 await asyncio.sleep(0.01)
     finally:

@@ -19,7 +19,9 @@ from tests.scenarios.conftest import Json, World, action_ids, everything, until,
 from tests.scenarios.gateway import Fault
 from tests.scenarios.tapped_store import tapped
 
-IMPATIENT = ModelConfig(first_delta_seconds=0.3, between_deltas_seconds=0.3)
+UNBEGUN = ModelConfig(first_delta_seconds=0.3)
+STALLED = ModelConfig(between_deltas_seconds=0.3)
+"""Short only where the model really is silent, and only for that silence: on a busy machine a well model is slow too."""
 ASKS = {"zh": "有哪些节点？", "en": "Which workers are there?"}
 WELL = Answer([text("All is well."), chunk(finish="stop"), DONE])
 
@@ -36,12 +38,23 @@ async def still_answers(world: World) -> None:
     assert visible(await answered(world, "and now?")) == "All is well."
 
 
+async def answers_again(world: World) -> None:
+    """Every question is answered, and soon by the model itself, however often a busy machine lets it seem silent again."""
+
+    async def well() -> bool | None:
+        now = visible(await answered(world, "and now?"))
+        assert now
+        return True if now == "All is well." else None
+
+    await until(well, "an answer of the model")
+
+
 @asynccontextmanager
-async def bot_with(world: World, *answers: Answer) -> AsyncIterator[str]:
+async def bot_with(world: World, *answers: Answer, model: ModelConfig | None = None) -> AsyncIterator[str]:
     """A bot whose model plays these answers over HTTP; yields the model's host."""
     async with ModelServer(*answers) as server:
         secrets = replace(world.secrets(), model=ModelEndpoint(server.base_url, "m", "key-of-the-tests"))
-        async with world.bot(secrets=secrets, config=world.config(model=IMPATIENT)):
+        async with world.bot(secrets=secrets, config=world.config(model=model or ModelConfig())):
             yield urlsplit(server.base_url).netloc
 
 
@@ -154,8 +167,7 @@ async def test_without_the_model_the_fixed_rules_answer_and_say_why(
     world: World, language: str, unused_tcp_port: int
 ):
     endpoint = ModelEndpoint(f"http://127.0.0.1:{unused_tcp_port}/v1", "m", "key-of-the-tests")
-    config = world.config(model=IMPATIENT)
-    async with world.bot(secrets=replace(world.secrets(), model=endpoint), config=config):
+    async with world.bot(secrets=replace(world.secrets(), model=endpoint)):
         answer = await answered(world, ASKS[language])
     sentence = {
         "zh": f"连不上 127.0.0.1:{unused_tcp_port} 的模型。请检查网络和地址。",
@@ -168,7 +180,7 @@ async def test_without_the_model_the_fixed_rules_answer_and_say_why(
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 async def test_a_model_that_never_begins_is_replaced(world: World, language: str):
-    async with bot_with(world, Answer([asyncio.Event()]), WELL) as host:
+    async with bot_with(world, Answer([asyncio.Event()]), WELL, model=UNBEGUN) as host:
         answer = await answered(world, ASKS[language])
         sentence = {
             "zh": f"{host} 的模型在 0.3 秒内没有回答。",
@@ -176,12 +188,13 @@ async def test_a_model_that_never_begins_is_replaced(world: World, language: str
         }
         assert sentence[language] in everything(answer)
         assert visible(answer)
-        await still_answers(world)
+        await answers_again(world)
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 async def test_a_model_that_stalls_midway_leaves_what_it_said_and_a_reason(world: World, language: str):
-    async with bot_with(world, Answer([text("So far so "), text("good"), asyncio.Event()]), WELL) as host:
+    stalls = Answer([text("So far so "), text("good"), asyncio.Event()])
+    async with bot_with(world, stalls, WELL, model=STALLED) as host:
         answer = await answered(world, ASKS[language])
         sentence = {
             "zh": f"{host} 的模型答到一半停了，0.3 秒没有动静。",
@@ -189,7 +202,7 @@ async def test_a_model_that_stalls_midway_leaves_what_it_said_and_a_reason(world
         }
         assert sentence[language] in everything(answer)
         assert visible(answer).startswith("So far so")
-        await still_answers(world)
+        await answers_again(world)
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

@@ -90,7 +90,7 @@ class Api:
         found: dict[str, Any] = await self.get(f"/api/v1/task-instances/{instance_id}")
         return found
 
-    async def ended(self, instance_id: int, within: float = 8) -> dict[str, Any]:
+    async def ended(self, instance_id: int, within: float = 20) -> dict[str, Any]:
         """The instance, once it has ended."""
 
         async def look() -> dict[str, Any] | None:
@@ -104,7 +104,7 @@ class Api:
         return await self.ended(await self.trigger(task_id))
 
 
-async def _eventually(look: Callable[[], Awaitable[Any]], within: float = 8) -> Any:
+async def _eventually(look: Callable[[], Awaitable[Any]], within: float = 20) -> Any:
     """What `look` returns once it is true; fails after `within` seconds."""
     async with asyncio.timeout(within):
         while not (found := await look()):  # noqa: ASYNC110  # see below

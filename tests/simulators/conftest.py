@@ -16,7 +16,7 @@ from chatops_bot.simulators.slack import Settings, Workspace
 from chatops_bot.simulators.slack.clock import Clock
 
 Json = dict[str, Any]
-DEADLINE = 5.0
+DEADLINE = 20.0
 
 
 class Driver:

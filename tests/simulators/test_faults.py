@@ -106,7 +106,7 @@ async def test_a_call_is_answered_with_a_refusal_and_not_performed(
 
 async def test_a_delayed_call_is_overtaken_by_the_next(drive: Driver, caller: Caller, incidents: str) -> None:
     first_only = {"arguments": {"text": "first"}}
-    await drive.call("fault", method="chat.postMessage", fault="delay", seconds=0.3, **first_only)
+    await drive.call("fault", method="chat.postMessage", fault="delay", seconds=1, **first_only)
     assert all(await asyncio.gather(caller.ok("first"), caller.ok("second")))
     assert await shown(drive, incidents) == ["second", "first"]
 
@@ -196,7 +196,7 @@ async def test_an_event_comes_on_two_sockets(
 async def test_a_delayed_event_is_overtaken_by_the_next(
     drive: Driver, workspace: Workspace, incidents: str
 ) -> None:
-    await drive.call("fault", event="message", fault="delay", seconds=0.3)
+    await drive.call("fault", event="message", fault="delay", seconds=1)
     async with running_bot(workspace) as bot:
         await drive.says("ana", incidents, "first")
         await drive.says("ana", incidents, "second")

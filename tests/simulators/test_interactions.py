@@ -189,7 +189,7 @@ async def test_click_without_a_bot_or_acknowledgement_fails_and_is_not_redeliver
 
         bot.app.action("approve")(silent)
         assert await drive.call("click", **where) == shown
-        assert len(clicks(bot)) == 1
+        await bot.until(lambda: len(clicks(bot)) == 1)
 
 
 async def test_ephemeral_is_seen_clicked_replaced_and_deleted_by_its_reader_only(

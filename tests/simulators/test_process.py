@@ -75,7 +75,7 @@ async def test_terminated_quickly_with_open_sockets_and_no_token_in_its_output(
             started = time.monotonic()
             process.send_signal(signal.SIGTERM)
             stdout, stderr = await asyncio.wait_for(process.communicate(), 5)
-            assert time.monotonic() - started < 2
+            assert time.monotonic() - started < 4
             assert (await page.receive()).type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
         assert (process.returncode, stdout) == (0, b"")
         assert b"xox" not in stderr
@@ -85,7 +85,7 @@ async def test_exits_with_its_parent(tmp_path: Path) -> None:
     async with launched(tmp_path, "--exit-with-parent") as (process, _):
         assert process.stdin is not None
         process.stdin.close()
-        assert await asyncio.wait_for(process.wait(), 2) == 0
+        assert await asyncio.wait_for(process.wait(), 10) == 0
 
 
 async def test_second_workspace_on_the_same_data_is_refused_in_one_sentence(tmp_path: Path) -> None:

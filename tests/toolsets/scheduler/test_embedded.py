@@ -59,7 +59,7 @@ def create(call):
 
 async def once_there(look: Callable[[], Awaitable[Any]], there: Callable[[Any], Any]) -> Any:
     """The content that `look` brings once it is `there`; fails after some seconds."""
-    async with asyncio.timeout(8):
+    async with asyncio.timeout(20):
         while True:
             content = (await look()).content
             if there(content):
