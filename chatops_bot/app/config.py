@@ -161,8 +161,10 @@ class Secrets:
         if self.model is not None:
             yield self.model.api_key
         yield self.webhook_token
-        yield self.redis_url
-        yield _password(self.redis_url)
+        if self.redis_url:
+            yield self.redis_url
+        if password := _password(self.redis_url):
+            yield password
 
 
 def load_config(path: Path) -> Config:
