@@ -11,6 +11,8 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.audit_chain import Head
+from chatops_bot.domain.audit_check import Row
 from chatops_bot.domain.form import Candidates, Form, FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import ModelDelta, ModelRequest
@@ -302,7 +304,21 @@ class Forms(Protocol):
 
 class Audit(Protocol):
     async def record(self, record: AuditRecord) -> None:
-        """Append; durable on return."""
+        """Seal and append; durable on return."""
+
+
+class AuditReader(Protocol):
+    """The audit's chain as it is stored; whether it is what was sealed, `domain.audit_check` says."""
+
+    async def head(self) -> Head:
+        """Of the newest row; `GENESIS` when there is none."""
+
+    async def page(self, after: int, size: int) -> Sequence[Row]:
+        """At most `size` rows whose numbers are greater than `after`, oldest first; none when there is no more."""
+
+
+class KeptAudit(Audit, AuditReader, Protocol):
+    """What a store has."""
 
 
 class Leases(Protocol):
@@ -376,7 +392,7 @@ class Store(Protocol):
     def forms(self) -> Forms: ...
 
     @property
-    def audit(self) -> Audit: ...
+    def audit(self) -> KeptAudit: ...
 
     @property
     def controls(self) -> Controls: ...

@@ -12,6 +12,7 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
+from chatops_bot.app.anchoring import Anchoring, posting
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_registry, open_store
 from chatops_bot.app.health import Health
@@ -36,7 +37,7 @@ from chatops_bot.domain.people import Role
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
-from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
+from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform, Store
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.mailbox import TurnInput
@@ -100,6 +101,7 @@ async def open_bot(
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
+        await _anchor(stack, config, kept.audit, platform, clock)
         take_over = partial(_recover, core, platform, directory, clock, turns)
         peers = _peers(core, take_over, config.store.lease_seconds)
         await peers.join()
@@ -227,6 +229,17 @@ async def come_to_rest(
     left = max(0.0, deadline - asyncio.get_running_loop().time())
     await unless(hurry, asyncio.gather(router.drain(left), slack.drain(left), desk.drain(left)))
     await asyncio.gather(router.cut(CUT_SECONDS), desk.aclose(CUT_SECONDS))
+
+
+async def _anchor(
+    stack: AsyncExitStack, config: Config, audit: AuditReader, platform: Platform, clock: Clock
+) -> None:
+    """Note the heads of the audit down until the stack is closed, and once more then."""
+    channel = config.audit.anchor_channel
+    anchoring = Anchoring(audit, clock, config.anchor_path, posting(platform, channel) if channel else None)
+    await anchoring.begin()
+    stack.push_async_callback(anchoring.end)
+    _run_beside(stack, anchoring.keep(), "anchoring of the audit")
 
 
 def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:

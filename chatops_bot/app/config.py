@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
 
+from chatops_bot.app.keys import Keys
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import RIGHTS, Role
 
@@ -93,6 +94,15 @@ class StoreConfig(_Section):
     """A bot that was silent for this long is taken for dead, and another goes on with its turns."""
 
 
+class AuditConfig(_Section):
+    """Where the head of the audit's chain is noted down, so that a tail that somebody cuts off is missed."""
+
+    anchor_file: Path | None = None
+    """On another disk or machine; None is a file beside the data folder. Resolved against the folder of the config."""
+    anchor_channel: str | None = None
+    """A channel to which each noted head is posted as well."""
+
+
 class ShutdownConfig(_Section):
     drain_seconds: float = Field(default=15, ge=0, le=15)
     """How long running turns and decisions get to come to their end; then turns are marked as interrupted."""
@@ -112,7 +122,17 @@ class Config(_Section):
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
     store: StoreConfig = StoreConfig()
+    audit: AuditConfig = AuditConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
+
+    @property
+    def anchor_path(self) -> Path:
+        return self.audit.anchor_file or anchor_path_of(self.data)
+
+    @property
+    def key_folder(self) -> Path | None:
+        """Where the key may lie that seals the audit; None for bots that share a store, which must share the key as well."""
+        return None if self.store.redis_url_env else self.data
 
     @property
     def store_path(self) -> Path:
@@ -132,6 +152,11 @@ class Config(_Section):
         return any(RIGHTS[role].approves for role in (*self.people.values(), Role(self.local.role)))
 
 
+def anchor_path_of(data: Path) -> Path:
+    """Where the heads of a bot's audit are noted down that names no other place: beside its data folder."""
+    return data.with_name(f"{data.name}.audit-anchors")
+
+
 @dataclass(frozen=True, slots=True)
 class ModelEndpoint:
     base_url: str
@@ -149,6 +174,8 @@ class Secrets:
     model: ModelEndpoint | None
     webhook_token: str
     redis_url: str = ""
+    keys: Keys | None = None
+    """None for a bot whose store is thrown away: its audit is sealed with a key that nobody keeps."""
 
     def __repr__(self) -> str:
         return "Secrets(…)"
@@ -165,6 +192,8 @@ class Secrets:
             yield self.redis_url
         if password := _password(self.redis_url):
             yield password
+        if self.keys is not None:
+            yield from self.keys.texts
 
 
 def load_config(path: Path) -> Config:
@@ -176,7 +205,10 @@ def load_config(path: Path) -> Config:
         config = Config.model_validate(value)
     except ValidationError as error:
         raise ConfigInvalid("\n".join(_problems(path, error, lines))) from error
-    return config.model_copy(update={"data": (path.parent / config.data).resolve()})
+    folder, audit = path.parent, config.audit
+    if audit.anchor_file is not None:
+        audit = audit.model_copy(update={"anchor_file": (folder / audit.anchor_file).resolve()})
+    return config.model_copy(update={"data": (folder / config.data).resolve(), "audit": audit})
 
 
 def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> Secrets:
@@ -188,6 +220,14 @@ def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = T
     if problems:
         raise ConfigInvalid("\n".join(problems))
     return secrets_as_set(config, env)
+
+
+def load_redis_url(config: Config, env: Mapping[str, str]) -> str:
+    """The URL of the Redis that `config` names. Raises ConfigInvalid when it is not set."""
+    variable = config.store.redis_url_env or ""
+    if not env.get(variable):
+        raise ConfigInvalid(f"{variable} is not set in the environment; set it.")
+    return env[variable]
 
 
 def secrets_problems(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> list[str]:

@@ -58,12 +58,15 @@ class Core:
 async def open_store(
     config: Config, secrets: Secrets, clock: Clock, ids: Ids
 ) -> AsyncGenerator[SqliteStore | RedisStore, None]:
-    """The store of `config`. Raises StoreError when it cannot be used."""
+    """The store of `config`; where `secrets` has no keys, one that is thrown away. Raises StoreError when it cannot be used."""
+    key = secrets.keys.audit[0] if secrets.keys else None
     store: SqliteStore | RedisStore
     if config.store.redis_url_env:
-        store = await RedisStore.open(secrets.redis_url, ids.new("bot"), prefix=config.store.redis_prefix)
+        store = await RedisStore.open(
+            secrets.redis_url, ids.new("bot"), key, prefix=config.store.redis_prefix
+        )
     else:
-        store = await SqliteStore.open(config.store_path, clock)
+        store = await SqliteStore.open(config.store_path, clock, key)
     try:
         yield store
     finally:

@@ -5,6 +5,7 @@ differently. In prose (`shown`) whatever languages and emoji need stays. On a ca
 odd is shown, the bracket of the escapes included, so that two different values never look alike.
 """
 
+import json
 import re
 
 _PICTOGRAPHS = "\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
@@ -33,6 +34,7 @@ _IN_PROSE = re.compile(
     rf"|[{_HIDDEN}]|(?<=[{_SELECTORS}])[{_SELECTORS}]"
 )
 _ON_A_CARD = re.compile(f"[{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
+_IN_JSON = re.compile(f"[{_HIDDEN}{_SELECTORS}]")
 _ON_ONE_LINE = re.compile(f"[\t\n{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
 
 EMPTY = "⟨⟩"
@@ -57,6 +59,11 @@ def exact_block(text: str) -> str:
 def one_line(text: str) -> str:
     """Prose on one line: runs of white space become one space, hidden characters are shown."""
     return shown(" ".join(text.split()))
+
+
+def json_shown(text: str) -> str:
+    """JSON text that holds no hidden character: each is spelled as JSON spells it, so the value stays the same."""
+    return _IN_JSON.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
 def inert(text: str) -> str:

@@ -1,5 +1,8 @@
 """The store that several bot processes share, in one Redis. Each class is one role of `ports.Store`."""
 
+import secrets
+
+from chatops_bot.domain.audit_chain import ChainKey
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.stores.redis_audit import RedisAudit
 from chatops_bot.stores.redis_link import PATIENCE_SECONDS, PREFIX, RedisLink, script
@@ -20,7 +23,7 @@ _CHECK = script("redis.call('SET', P .. 'checked', '')\nreturn 'ok'")
 class RedisStore:
     """All roles over one link. Open with `RedisStore.open`, close with `aclose`."""
 
-    def __init__(self, link: RedisLink, reading: RedisLink) -> None:
+    def __init__(self, link: RedisLink, reading: RedisLink, key: ChainKey) -> None:
         self._link = link
         self._reading = reading
         self.process = link.name
@@ -29,16 +32,23 @@ class RedisStore:
         self.transcripts = RedisTranscripts(link)
         self.turns = RedisTurns(link)
         self.inbox = RedisInbox(link)
-        self.proposals = RedisProposals(link)
-        self.forms = RedisForms(link)
-        self.audit = RedisAudit(link)
+        self.audit = RedisAudit(link, key)
+        self.proposals = RedisProposals(link, self.audit)
+        self.forms = RedisForms(link, self.audit)
         self.controls = RedisControls(link)
 
     @classmethod
     async def open(
-        cls, url: str, process: str, *, prefix: str = PREFIX, patience: float = PATIENCE_SECONDS
+        cls,
+        url: str,
+        process: str,
+        key: ChainKey | None = None,
+        *,
+        prefix: str = PREFIX,
+        patience: float = PATIENCE_SECONDS,
     ) -> "RedisStore":
-        """`process` is this process's name, never used before; `patience` is how many seconds a server may be away.
+        """`process` is this process's name, never used before; `patience` is how many seconds a server may be away. `key`
+        seals the audit, and is the same in all processes; without one, a key that nobody keeps.
 
         Raises StoreError when the server cannot be used, or its keys are newer than this program.
         """
@@ -49,7 +59,7 @@ class RedisStore:
             await link.aclose()
             raise
         reading = RedisLink.to(url, process, prefix=prefix, reply_seconds=READ_SECONDS, patience=0)
-        return cls(link, reading)
+        return cls(link, reading, key or ChainKey.of(secrets.token_bytes(32)))
 
     async def check(self) -> None:
         """Commit a write that changes nothing. Raises StoreError when the server takes no writes."""

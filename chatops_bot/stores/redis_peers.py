@@ -1,8 +1,8 @@
 """Leases and the relay between processes, in Redis; the roles `ports.Leases` and `ports.Relay`.
 
 Leases run out by the server's clock, so that no two machines need agree on the time. What a process is sent stands in a
-stream of its own until it is done with it: a read that was cut off has perhaps delivered something already, so after each
-break what was delivered and not done is read first.
+stream of its own until it is done with it: a read that was cut off has perhaps delivered something already, or will as long
+as the server has not noticed, so what was delivered and not done is read first, and again after each quiet time.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from chatops_bot.stores.redis_link import RedisLink, script
 
 _log = logging.getLogger(__name__)
 
-BLOCK_SECONDS = 5.0
-READ_SECONDS = 10.0
+BLOCK_SECONDS = 2.0
+READ_SECONDS = 7.0
 """What a blocking read may take: longer than it blocks, or the client would call every quiet time a failure."""
 PAUSE_SECONDS = 0.5
 KEPT_SECONDS = 3600
@@ -115,10 +115,12 @@ class RedisRelay:
             )  # fmt: skip
             entries = answer[0][1] if answer else []
             if not entries:
-                position = ">"
+                position = ">" if position == "0" else "0"
             for number, fields in entries:
                 if fields:
                     yield number, fields["body"]
+                else:  # its stream was cut meanwhile
+                    await self._link.write(_DONE, me, number)
 
 
 def _milliseconds(seconds: float) -> int:

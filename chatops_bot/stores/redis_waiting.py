@@ -18,37 +18,41 @@ from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.proposal import CHANGEABLE, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, SessionKey
 from chatops_bot.stores.codec import RowByRow, form_from, form_text, proposal_from, proposal_text
-from chatops_bot.stores.redis_audit import record_text
+from chatops_bot.stores.redis_audit import AUDITED, RedisAudit
 from chatops_bot.stores.redis_link import RedisLink, Script, script
 from chatops_bot.stores.redis_sessions import ref_from
 
 _ADD = script(
-    """
+    AUDITED
+    + """
     local kind, id = A[1], A[2]
-    local row = P .. kind .. ':' .. id
-    if redis.call('EXISTS', row) == 1 then return 'there' end
+    local key = P .. kind .. ':' .. id
+    if redis.call('EXISTS', key) == 1 then return 'there' end
+    if behind() then return 'behind' end
     local order = redis.call('INCR', P .. 'order')
-    redis.call('HSET', row, 'order', order, 'state', A[3], 'revision', A[4], 'shown', -1, 'body', A[5])
+    redis.call('HSET', key, 'order', order, 'state', A[3], 'revision', A[4], 'shown', -1, 'body', A[5])
     redis.call('ZADD', P .. kind .. 's:state:' .. A[3], order, id)
     redis.call('ZADD', P .. kind .. 's:stale', order, id)
     if A[6] ~= '' then redis.call('ZADD', P .. kind .. 's:code:' .. A[6], order, id) end
-    if A[7] ~= '' then redis.call('RPUSH', P .. 'audit', A[7]) end
+    record()
     return 'ok'
     """
 )
 
 _MOVE = script(
-    """
+    AUDITED
+    + """
     local kind, id, from, revision, to = A[1], A[2], A[3], tonumber(A[4]), A[5]
-    local row = P .. kind .. ':' .. id
-    local found = redis.call('HMGET', row, 'state', 'revision', 'order')
+    local key = P .. kind .. ':' .. id
+    local found = redis.call('HMGET', key, 'state', 'revision', 'order')
     if found[1] ~= from or tonumber(found[2]) ~= revision then return 'lost' end
-    redis.call('HSET', row, 'state', to, 'revision', revision + 1, 'body', A[6], 'answer_turn', A[7])
+    if behind() then return 'behind' end
+    redis.call('HSET', key, 'state', to, 'revision', revision + 1, 'body', A[6], 'answer_turn', A[7])
     redis.call('ZREM', P .. kind .. 's:state:' .. from, id)
     redis.call('ZADD', P .. kind .. 's:state:' .. to, found[3], id)
     redis.call('ZADD', P .. kind .. 's:stale', found[3], id)
     if A[7] ~= '' then redis.call('ZADD', P .. kind .. 's:unanswered', found[3], id) end
-    if A[8] ~= '' then redis.call('RPUSH', P .. 'audit', A[8]) end
+    record()
     return 'won'
     """
 )
@@ -114,8 +118,9 @@ _Row = tuple[str, str, str, str, str, str]
 class _Records:
     """The rows of one kind."""
 
-    def __init__(self, link: RedisLink, kind: Literal["proposal", "form"]) -> None:
+    def __init__(self, link: RedisLink, audit: RedisAudit, kind: Literal["proposal", "form"]) -> None:
         self._link = link
+        self._audit = audit
         self._kind = kind
 
     async def add(
@@ -127,8 +132,8 @@ class _Records:
         code: str = "",
         record: AuditRecord | None = None,
     ) -> None:
-        answer = await self._link.write(
-            _ADD, self._kind, record_id, state, revision, body, code, record_text(record)
+        answer = await self._audit.run(
+            _ADD, self._kind, record_id, state, revision, body, code, record=record
         )
         if answer == "there":
             raise StoreError(f"The {self._kind} {record_id} is stored already; its id must be new.")
@@ -142,10 +147,17 @@ class _Records:
         answer_turn: str = "",
         record: AuditRecord | None = None,
     ) -> bool:
-        answer = await self._link.write(
-            _MOVE, self._kind, before.id, before.state.value, before.revision, to, body, answer_turn,
-            record_text(record),
-        )  # fmt: skip
+        answer = await self._audit.run(
+            _MOVE,
+            self._kind,
+            before.id,
+            before.state.value,
+            before.revision,
+            to,
+            body,
+            answer_turn,
+            record=record,
+        )
         return answer == "won"
 
     async def shown(self, record_id: str, card: MessageRef, revision: int) -> None:
@@ -161,8 +173,8 @@ class _Records:
 
 
 class RedisProposals:
-    def __init__(self, link: RedisLink) -> None:
-        self._records = _Records(link, "proposal")
+    def __init__(self, link: RedisLink, audit: RedisAudit) -> None:
+        self._records = _Records(link, audit, "proposal")
         self._row_by_row = RowByRow()
 
     async def add(self, proposal: Proposal, record: AuditRecord | None = None) -> None:
@@ -216,9 +228,9 @@ class RedisProposals:
 
 
 class RedisForms:
-    def __init__(self, link: RedisLink) -> None:
+    def __init__(self, link: RedisLink, audit: RedisAudit) -> None:
         self._link = link
-        self._records = _Records(link, "form")
+        self._records = _Records(link, audit, "form")
         self._row_by_row = RowByRow()
 
     async def add(self, form: Form) -> None:

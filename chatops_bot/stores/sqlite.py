@@ -1,20 +1,23 @@
 """The store of a single bot process, in one SQLite file. Each class is one role of `ports.Store`."""
 
+import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from operator import attrgetter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.audit_chain import ChainKey
 from chatops_bot.domain.proposal import CHANGEABLE, EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import RowByRow, entry_from, entry_text, proposal_from, proposal_text
-from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
+from chatops_bot.stores.sqlite_audit import AUDIT_CHAIN_TABLE, SqliteAudit, append, seal_old_rows
+from chatops_bot.stores.sqlite_file import SqliteFile
 from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
 from chatops_bot.stores.sqlite_leases import LEASES_TABLE, RELEASE, SqliteLeases
 from chatops_bot.stores.sqlite_relay import SqliteRelay
@@ -49,6 +52,7 @@ MIGRATIONS = (
     "ALTER TABLE turns ADD COLUMN input TEXT NOT NULL DEFAULT '';",
     FORMS_TABLE,
     LEASES_TABLE,
+    AUDIT_CHAIN_TABLE,
 )
 """Scripts that bring a file forward, in order. One that has been released is never changed."""
 
@@ -58,23 +62,28 @@ CLAIMS_KEPT_DAYS = 7
 class SqliteStore:
     """All roles over one file. Open with `SqliteStore.open`, close with `aclose`."""
 
-    def __init__(self, file: SqliteFile, clock: Clock, process: str) -> None:
+    def __init__(self, file: SqliteFile, clock: Clock, key: ChainKey, process: str) -> None:
         self._file = file
         self.process = process
         self.relay = SqliteRelay(self.process)
         self.transcripts = SqliteTranscripts(file)
         self.turns = SqliteTurns(file, clock, self.process)
         self.inbox = SqliteInbox(file, clock)
-        self.proposals = SqliteProposals(file)
+        self.proposals = SqliteProposals(file, key)
         self.forms = SqliteForms(file)
-        self.audit = SqliteAudit(file)
+        self.audit = SqliteAudit(file, key)
         self.leases = SqliteLeases(file, clock)
         self.controls = SqliteControls(file)
 
     @classmethod
-    async def open(cls, path: Path, clock: Clock) -> "SqliteStore":
-        """Raises StoreError when the file is in use, newer than this program, or not a database."""
+    async def open(cls, path: Path, clock: Clock, key: ChainKey | None = None) -> "SqliteStore":
+        """`key` seals the audit. Without one it is sealed with a key that nobody keeps: for stores that are thrown away.
+
+        Raises StoreError when the file is in use, newer than this program, or not a database.
+        """
+        key = key or ChainKey.of(secrets.token_bytes(32))
         file = await SqliteFile.open(path, MIGRATIONS)
+        await file.write(partial(seal_old_rows, key=key, now=clock.now()))
         await file.write(
             lambda db: db.execute(
                 "DELETE FROM claims WHERE julianday(at) < julianday(?) - ?",
@@ -83,7 +92,7 @@ class SqliteStore:
         )
         await file.write(lambda db: db.execute(RELEASE))
         opening = await SqliteLeases(file, clock).take("opening", "whoever opens the file", 0)
-        return cls(file, clock, f"bot_{opening}")
+        return cls(file, clock, key, f"bot_{opening}")
 
     async def check(self) -> None:
         """Commit a write that changes nothing. Raises StoreError when the file takes no writes."""
@@ -212,8 +221,9 @@ _ProposalRow = tuple[str, str, str | None, str | None, int]
 
 
 class SqliteProposals:
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: SqliteFile, key: ChainKey) -> None:
         self._file = file
+        self._key = key
         self._row_by_row = RowByRow()
 
     async def add(self, proposal: Proposal, record: AuditRecord | None = None) -> None:
@@ -225,7 +235,7 @@ class SqliteProposals:
                 (*row, proposal_text(proposal)),
             )
             if record is not None:
-                _recorded(db, record)
+                append(db, self._key, record)
 
         await self._file.write(work)
 
@@ -269,7 +279,7 @@ class SqliteProposals:
                 row,
             ).rowcount
             if won and record is not None:
-                _recorded(db, record)
+                append(db, self._key, record)
             return won == 1
 
         return moved if await self._file.write(work) else None
@@ -306,38 +316,6 @@ class SqliteProposals:
 def _proposal(row: _ProposalRow) -> Proposal:
     proposal_id, body, channel, message, shown = row
     return replace(proposal_from(body, proposal_id), card=_ref(channel, message), shown_revision=shown)
-
-
-_AUDIT_COLUMNS = tuple(field.name for field in fields(AuditRecord))
-_AUDIT_VALUES = attrgetter(*_AUDIT_COLUMNS)
-
-
-class SqliteAudit:
-    def __init__(self, file: SqliteFile) -> None:
-        self._file = file
-
-    async def record(self, record: AuditRecord) -> None:
-        await self._file.write(lambda db: _recorded(db, record))
-
-
-def _recorded(db: sqlite3.Connection, record: AuditRecord) -> None:
-    at, *rest = _AUDIT_VALUES(record)
-    db.execute(
-        f"INSERT INTO audit ({', '.join(_AUDIT_COLUMNS)}) VALUES ({', '.join('?' for _ in _AUDIT_COLUMNS)})",  # noqa: S608  # our own column names
-        [at.isoformat(), *rest],
-    )
-
-
-def read_audit(path: Path) -> Iterator[tuple[int, AuditRecord]]:
-    """Every audit row with its number, oldest first, read beside a running bot. Raises sqlite3.OperationalError without a file."""
-    connection = open_read_only(path)
-    try:
-        for seq, at, *rest in connection.execute(
-            f"SELECT seq, {', '.join(_AUDIT_COLUMNS)} FROM audit ORDER BY seq"  # noqa: S608  # our own column names
-        ):
-            yield seq, AuditRecord(datetime.fromisoformat(at), *rest)
-    finally:
-        connection.close()
 
 
 class SqliteControls:

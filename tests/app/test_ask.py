@@ -26,10 +26,10 @@ from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import TextDelta
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
 from chatops_bot.platforms.terminal.frames import Opened, frame_to_json
-from chatops_bot.stores.sqlite import read_audit
 from chatops_bot.stores.sqlite_file import open_read_only
 from tests.app.conftest import DEADLINE, REPOSITORY, DemoProcess, plain_env, run_cli
 from tests.app.test_cli import SECRETS, config_file
+from tests.audit_rows import read_audit
 from tests.llm.model_server import Answer, ModelServer, text
 from tests.scenarios.conftest import World, action_ids, everything, until
 from tests.scenarios.test_change import PAUSE, asked_for, code_of, is_paused, pausing

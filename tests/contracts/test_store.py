@@ -12,6 +12,7 @@ import pytest
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain import form as forms
 from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.audit_chain import GENESIS, Sealed
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.form import Choice, Form, FormField, FormState
 from chatops_bot.domain.language import Phrase
@@ -34,7 +35,7 @@ from chatops_bot.domain.transcript import (
 )
 from chatops_bot.ports import Store, process_lease
 from chatops_bot.stores.redis import RedisStore
-from chatops_bot.stores.sqlite import SqliteStore, read_audit
+from chatops_bot.stores.sqlite import SqliteStore
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 SESSION = SessionKey("slack", "T1", "C1", "1700000000.000100")
@@ -267,17 +268,20 @@ def a_record(decision: str = "auto", number: int = 0) -> AuditRecord:
     )  # fmt: skip
 
 
-async def audited(store: AnyStore, folder: Path) -> list[tuple[int, AuditRecord]]:
-    if isinstance(store, RedisStore):
-        return [row async for row in store.audit.rows()]
-    return list(read_audit(folder / "bot.db"))
+async def audited(store: Store) -> list[tuple[int, AuditRecord]]:
+    rows = await store.audit.page(0, 1000)
+    assert await store.audit.page(1, 1000) == rows[1:]
+    sealed = [row for row in rows if isinstance(row, Sealed)]
+    assert sealed == rows
+    assert await store.audit.head() == (sealed[-1].head if sealed else GENESIS)
+    return [(row.seq, row.record) for row in sealed]
 
 
-async def test_audit_rows_are_read_in_order(store: AnyStore, tmp_path: Path):
+async def test_audit_rows_are_read_in_order(store: Store):
     rows = [a_record(number=n) for n in range(3)]
     for row in rows:
         await store.audit.record(row)
-    assert await audited(store, tmp_path) == list(enumerate(rows, 1))
+    assert await audited(store) == list(enumerate(rows, 1))
 
 
 async def test_a_form_comes_back_as_it_was(store: Store):
@@ -368,14 +372,14 @@ async def test_a_lease_that_is_not_renewed_ends_by_itself(store: Store):
     assert await store.leases.holder("target") == "b"
 
 
-async def test_a_move_and_its_audit_row_are_one(store: AnyStore, tmp_path: Path):
+async def test_a_move_and_its_audit_row_are_one(store: Store):
     await store.proposals.add(a_proposal(1), a_record("proposed"))
     pending = await store.proposals.get(a_proposal(1).id)
     assert pending is not None
     moved = await store.proposals.move(pending, ProposalState.REJECTED, AT, a_record("rejected"))
     lost = await store.proposals.move(pending, ProposalState.APPROVED, AT, a_record("approved"))
     assert (moved is not None, lost) == (True, None)
-    assert [row.decision for _, row in await audited(store, tmp_path)] == ["proposed", "rejected"]
+    assert [row.decision for _, row in await audited(store)] == ["proposed", "rejected"]
 
 
 async def test_a_move_changes_nothing_that_the_digest_covers(store: Store):

@@ -1,5 +1,6 @@
 """The table of secrets, row by row: a secret that each row finds, and something like it that no row may touch."""
 
+from functools import partial
 from time import process_time
 
 import pytest
@@ -93,7 +94,7 @@ ROWS = [
     ("assigned-secret", r'"{\"password\":\"|hunter22\",\"a\":1}"', "hunter22", "secretName: my-tls-cert"),
     ("assigned-secret", "DefaultEndpointsProtocol=https;AccountKey=|" + ALNUM40, ALNUM40, "the API key: see wiki"),
     ("assigned-secret", "DD_API_KEY=|" + HEX32, HEX32, "api_keys: 3"),
-    ("assigned-secret", "dbPwd=|hunter22x", "hunter22x", "PWD=/home/deploy/app"),
+    ("assigned-secret", "dbPwd=|hunter22x", "hunter22x", "PWD=/srv/deploy/app"),
     ("assigned-secret", "VAULT_TOKEN=|s.a1b2c3d4e5f6g7h8i9j0", "a1b2c3d4e5f6g7h8i9j0", "next_token=a1b2c3d4e5f6g7h8i9j0k1"),
     ("assigned-secret", "https://oapi.dingtalk.com/robot/send?access_token=|" + HEX32, HEX32, "access_token missing"),
     ("assigned-secret", "    client-key-data: |LS0tLS1CRUdJTiBSU0E", "LS0tLS1CRUdJ", "client-key: /etc/x"),
@@ -219,6 +220,10 @@ def pieces() -> list[str]:
     )
 
 
+def _redact_head(redactor: Redactor, text: str, size: int) -> str:
+    return redactor.text(text[:size])
+
+
 @pytest.mark.soak
 def test_no_text_makes_redaction_slower_than_its_length(soak: int):
     redactor = Redactor(["tr0ub4dor&3"])
@@ -226,5 +231,5 @@ def test_no_text_makes_redaction_slower_than_its_length(soak: int):
         many = piece * (12_000 * soak // len(piece) + 1)
         if seconds(many[: FACTOR * 2_000 * soak]) < QUICK_SECONDS * soak:
             continue
-        grown = ratio(lambda size, many=many: redactor.text(many[:size]), 2_000 * soak)
+        grown = ratio(partial(_redact_head, redactor, many), 2_000 * soak)
         assert grown < 2.5 * FACTOR, piece

@@ -28,6 +28,7 @@ from chatops_bot.app.config import (
     SlackConfig,
     WebConfig,
 )
+from chatops_bot.app.keys import read_keys
 from chatops_bot.app.local_socket import socket_address
 from chatops_bot.llm.scripted import ScriptedModel
 from chatops_bot.platforms.slack.outbound import POSTS
@@ -42,6 +43,7 @@ from tests.tracked import ROOT
 Json = dict[str, Any]
 DEADLINE = 20.0
 WEBHOOK_TOKEN = "hook-token-of-the-tests"
+KEYS = read_keys({"CHATOPS_KEY": bytes(range(32)).hex()}, None)
 ACCOUNTS = ("viewer", "operator", "admin")
 
 
@@ -100,6 +102,7 @@ class World:
             scheduler_passwords={name: self.scheduler.accounts[name]["password"] for name in ACCOUNTS},
             model=None,
             webhook_token=WEBHOOK_TOKEN,
+            keys=KEYS,
         )
 
     @asynccontextmanager

@@ -10,7 +10,7 @@ import pytest
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.model import ToolMessage, UserMessage
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
-from chatops_bot.stores.sqlite import read_audit
+from tests.audit_rows import read_audit
 from tests.scenarios.conftest import Json, ShiftedClock, World, action_ids, everything, labels, until, visible
 from tests.scenarios.dying_bot import KillPoint
 from tests.scenarios.filling import Filling, dialog_of, filling, inputs_of, labels_of

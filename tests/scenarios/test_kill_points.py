@@ -21,7 +21,7 @@ from chatops_bot.domain.model import AssistantMessage, ToolMessage
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.ports import Store
 from chatops_bot.stores.codec import entry_from
-from chatops_bot.stores.sqlite import read_audit
+from tests.audit_rows import read_audit
 from tests.scenarios import dying_bot
 from tests.scenarios.conftest import Json, World, action_ids, everything, open_world, until
 from tests.scenarios.dying_bot import KillPoint

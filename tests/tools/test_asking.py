@@ -14,7 +14,7 @@ from chatops_bot.domain.form import FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.ports import ToolContext
-from chatops_bot.stores.sqlite import read_audit
+from tests.audit_rows import read_audit
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 

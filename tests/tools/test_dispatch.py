@@ -14,10 +14,10 @@ from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import ProposalState, canonical_json
-from chatops_bot.stores.sqlite import read_audit
 from chatops_bot.tools.bounds import RESULT_CHARS, cap_content
 from chatops_bot.tools.proposing import SHOWABLE_CHARS
 from chatops_bot.tools.validation import parse_arguments
+from tests.audit_rows import read_audit
 from tests.small_tools import LOOK
 
 
