@@ -43,7 +43,7 @@ demo: $(VENV)/runtime
 	@$(BIN)/chatops-bot demo --port $(PORT)
 
 test: system
-	$(BIN)/python -m pytest tests -n 4 --dist worksteal
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest tests -n 4 --dist worksteal
 
 check: $(VENV)/dev
 	$(BIN)/ruff format --check .

@@ -33,6 +33,8 @@ from chatops_bot.stores.codec import entry_from, entry_text
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
+from chatops_bot.tools.drafting import Drafter
+from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
 
@@ -104,6 +106,12 @@ class Product:
         self.entries.forget(session)
 
 
+def _proposer(store: SqliteStore, clock: SystemClock, ids: RandomIds, policy: Policy) -> Proposer:
+    moves = ProposalMoves(store.proposals, store.audit, clock, Redactor())
+    drafter = Drafter(policy, clock, ids, timedelta(minutes=30), b"a key")
+    return Proposer(store.proposals, moves, drafter, clock)
+
+
 @asynccontextmanager
 async def open_product(
     base_url: str,
@@ -113,14 +121,14 @@ async def open_product(
     schemas: Sequence[Mapping[str, Any]],
 ) -> AsyncGenerator[Product, None]:
     """`base_url` ends in /v1. `functions` are the tools by name, `schemas` their definitions in OpenAI's form."""
-    clock, ids = SystemClock(), RandomIds()
+    clock, ids, policy = SystemClock(), RandomIds(), Policy()
     with tempfile.TemporaryDirectory() as folder:
         store = await SqliteStore.open(Path(folder) / "bench.db", clock)
         dispatcher = Dispatcher(
             Registry(adapted(functions, schemas)),
-            policy=Policy(),
+            policy=policy,
             audit=KeptAudit(),
-            proposer=Proposer(store.proposals, clock, ids, timedelta(minutes=30)),
+            proposer=_proposer(store, clock, ids, policy),
             asker=Asker(store.forms, clock, ids, timedelta(minutes=30)),
             redactor=Redactor(["a-configured-secret"]),
             clock=clock,

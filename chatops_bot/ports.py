@@ -177,6 +177,12 @@ class Platform(Protocol):
         Raises PlatformError where that is over, and where there are no dialogs.
         """
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        """Put other content into an open dialog, named by `event.DialogUsed.dialog`.
+
+        Raises PlatformError where it is closed, and where there are no dialogs.
+        """
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         """A thread's first message and its newest, `limit` in all, posted before message `before` (empty: before now).
 
@@ -401,6 +407,6 @@ class Store(Protocol):
 class Directory(Protocol):
     """Who a platform's user is, with the role that config gives them."""
 
-    async def person(self, user_id: str, channel: str = "") -> Person:
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         """With the role that they have in `channel`: unmapped members are viewers; guests, bots, deactivated and unknown
-        users are guests."""
+        users are guests. What was asked minutes ago will do, unless `fresh`: then PlatformError when nobody can say now."""

@@ -13,7 +13,7 @@ import logging
 import os
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -47,10 +47,14 @@ class Anchoring:
         self._noted_at = clock.monotonic()
         self._told = ""
 
-    async def begin(self) -> None:
-        """Compare the newest note with the audit: a tail that was cut since is told in the log, before it is buried."""
+    async def begin(self, known_keys: Collection[str] = ()) -> None:
+        """Look at what the last process left, before it is buried: a tail that was cut since, and a key that is lost.
+
+        Both are told in the log and stop nothing. `known_keys` are the ids of all keys that this bot has.
+        """
         try:
-            noted = await asyncio.to_thread(_newest, self._path)
+            await self._tell_of_lost_key(known_keys)
+            noted = await asyncio.to_thread(newest_anchor, self._path)
             if noted is not None and not await is_held(self._audit, noted):
                 _log.error(
                     "the audit does not hold record %d as %s knows it: somebody changed it, or an older copy was put in its "
@@ -61,6 +65,15 @@ class Anchoring:
             self._noted = noted.seq if noted is not None else 0
         except (ChatopsError, OSError) as error:
             self._tell(f"the anchors of the audit could not be compared with it: {error}")
+
+    async def _tell_of_lost_key(self, known_keys: Collection[str]) -> None:
+        rows = await self._audit.page((await self._audit.head()).seq - 1, 1)
+        if known_keys and rows and isinstance(rows[0], Sealed) and rows[0].key_id not in known_keys:
+            _log.error(
+                "the newest record of the audit was sealed with a key that this bot does not have (%s): put it into "
+                "CHATOPS_KEY_OLD, or nothing before this start can be verified",
+                rows[0].key_id,
+            )
 
     async def keep(self) -> None:
         """Note heads down, until cancelled."""
@@ -134,7 +147,8 @@ def named_anchor(text: str) -> Head:
     return Head(int(match["seq"]), match["mac"])
 
 
-def _newest(path: Path) -> Head | None:
+def newest_anchor(path: Path) -> Head | None:
+    """The head that was noted down last; None without a file. Raises OSError."""
     try:
         with path.open(encoding="ascii", errors="replace") as file:
             return next(iter(deque(read_anchors(file), maxlen=1)), None)

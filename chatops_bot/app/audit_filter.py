@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import get_args
 
-from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.audit import AuditRecord, Decision
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.proposal import CODE_LENGTH, CODE_LETTERS, canonical_json
 
@@ -33,6 +34,13 @@ class AuditFilter:
             and self.decision in ("", record.decision)
             and (self.since is None or record.at >= self.since)
         )
+
+
+def known_decision(text: str) -> str:
+    """Raises ConfigInvalid for a word that no record has as its decision."""
+    if text and text not in get_args(Decision):
+        raise ConfigInvalid(f"{text!r} is no decision of a record; they are {', '.join(get_args(Decision))}.")
+    return text
 
 
 def is_code(proposal: str) -> bool:

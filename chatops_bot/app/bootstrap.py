@@ -15,6 +15,7 @@ from aiohttp import web
 from chatops_bot.app.anchoring import Anchoring, posting
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_registry, open_store
+from chatops_bot.app.engine import node_of
 from chatops_bot.app.health import Health
 from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
@@ -95,19 +96,19 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
+            node=node_of(kept, ids, secrets.keys), on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
-        await _anchor(stack, config, kept.audit, platform, clock)
+        await _anchor(stack, config, secrets, kept.audit, platform, clock)
         take_over = partial(_recover, core, platform, directory, clock, turns)
         peers = _peers(core, take_over, config.store.lease_seconds)
         await peers.join()
         stack.push_async_callback(_leave, peers)
         never_started = await take_over()
-        await core.approvals.recover()
+        await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
         _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
@@ -123,7 +124,7 @@ async def open_bot(
         await api.start(desk)
         stack.callback(desk.take_no_more)
         overdue = {
-            "proposals": core.approvals.sweep,
+            "proposals": core.applying.sweep,
             "forms": core.forms.sweep,
             "filled forms": core.router.begin_filled,
         }
@@ -232,12 +233,17 @@ async def come_to_rest(
 
 
 async def _anchor(
-    stack: AsyncExitStack, config: Config, audit: AuditReader, platform: Platform, clock: Clock
+    stack: AsyncExitStack,
+    config: Config,
+    secrets: Secrets,
+    audit: AuditReader,
+    platform: Platform,
+    clock: Clock,
 ) -> None:
     """Note the heads of the audit down until the stack is closed, and once more then."""
     channel = config.audit.anchor_channel
     anchoring = Anchoring(audit, clock, config.anchor_path, posting(platform, channel) if channel else None)
-    await anchoring.begin()
+    await anchoring.begin([key.id for key in secrets.keys.audit] if secrets.keys else [])
     stack.push_async_callback(anchoring.end)
     _run_beside(stack, anchoring.keep(), "anchoring of the audit")
 

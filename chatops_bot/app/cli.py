@@ -20,9 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = options.run(options)
     except ChatopsError as error:
+        from chatops_bot.domain.redaction import Redactor
         from chatops_bot.rendering.escapes import shown
 
-        sys.stderr.write(shown(f"chatops-bot: {error}\n"))  # it may quote a file name, a server, a model
+        # It may quote a file name, a model, or a server with the password in its address.
+        sys.stderr.write(shown(Redactor().text(f"chatops-bot: {error}\n")))
         code = CANNOT_START
     except KeyboardInterrupt:
         code = 130
@@ -243,14 +245,14 @@ def _audit_show(options: argparse.Namespace) -> int:
     import asyncio
     from datetime import UTC, datetime
 
-    from chatops_bot.app.audit_filter import AuditFilter, moment
+    from chatops_bot.app.audit_filter import AuditFilter, known_decision, moment
     from chatops_bot.app.audit_show import show
     from chatops_bot.app.stdout import while_read
     from chatops_bot.app.where import Where
 
     wanted = AuditFilter(
         proposal=options.proposal, person=options.person, session=options.session, tool=options.tool,
-        decision=options.decision, since=moment(options.since, datetime.now(UTC)) if options.since else None,
+        decision=known_decision(options.decision), since=moment(options.since, datetime.now(UTC)) if options.since else None,
     )  # fmt: skip
     where = Where(options.data, options.config)
     return while_read(lambda: asyncio.run(show(where, wanted, as_json=options.json, last=options.last)))

@@ -1,15 +1,17 @@
 """One YAML file, and the environment for secrets. Anything unknown or wrong names itself, file and line, and nothing starts."""
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import unquote, urlsplit
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, ValidationError
+from pydantic_core import PydanticCustomError
 
 from chatops_bot.app.keys import Keys
 from chatops_bot.domain.errors import ConfigInvalid
@@ -58,6 +60,19 @@ class AlertsConfig(_Section):
     channel: str | None = None
     """Where the scheduler's failure alerts are posted; without it they are refused."""
     language: Literal["zh", "en"] = "en"
+
+
+def _host(value: str) -> str:
+    if not re.fullmatch(r"\.?[a-z0-9-]+(?:\.[a-z0-9-]+)*", value, re.IGNORECASE):
+        raise PydanticCustomError(
+            "host", "a host looks like wiki.example.com, or .example.com for all below it"
+        )
+    return value
+
+
+class LinksConfig(_Section):
+    hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = ()
+    """Hosts that answers may link to; `.example.com` stands for all below it. Other addresses are shown as code."""
 
 
 class WebConfig(_Section):
@@ -117,6 +132,7 @@ class Config(_Section):
     roles: RolesConfig = RolesConfig()
     local: LocalConfig = LocalConfig()
     alerts: AlertsConfig = AlertsConfig()
+    links: LinksConfig = LinksConfig()
     web: WebConfig = WebConfig()
     logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()

@@ -36,11 +36,12 @@ _MAKE_ONE = "make one with `openssl rand -hex 32`."
 class Keys:
     """The keys of each purpose. `repr` shows nothing of them.
 
-    `audit` are those of the audit's chain, the current one first; `buttons` seals what a card's buttons carry; `texts` are
-    the master keys as they were written, for redaction.
+    `audit` are those of the audit's chain, the current one first; `actions` those that seal what is approved, likewise;
+    `buttons` seals what a card's buttons carry; `texts` are the master keys as they were written, for redaction.
     """
 
     audit: Sequence[ChainKey]
+    actions: Sequence[bytes] = field(repr=False)
     buttons: bytes = field(repr=False)
     texts: Sequence[str] = field(repr=False)
 
@@ -74,6 +75,7 @@ def read_keys(env: Mapping[str, str], data: Path | None) -> Keys:
     masters = list(dict.fromkeys(_bytes(name, text.strip()) for name, text in named))
     return Keys(
         audit=[ChainKey.of(_derived(master, "audit")) for master in masters],
+        actions=[_derived(master, "actions") for master in masters],
         buttons=_derived(masters[0], "buttons"),
         texts=[text.strip() for _, text in named],
     )

@@ -138,7 +138,7 @@ def metered_store(store: Store, metrics: Metrics, turns: TurnCount, tools: Colle
             transcripts=_Around(store.transcripts, append=_counting_rest(store.transcripts, turns)),
             proposals=_Around(
                 store.proposals,
-                add=_counting_add(store.proposals, metrics),
+                add=_counting_add(store.proposals, metrics, frozenset(tools)),
                 move=_counting_move(store.proposals, metrics),
             ),
             audit=_Around(store.audit, record=_counting_call(store.audit, metrics, frozenset(tools))),
@@ -218,10 +218,12 @@ def _counting_rest(transcripts: Transcripts, count: TurnCount) -> Callable[..., 
     return append
 
 
-def _counting_add(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]:
+def _counting_add(proposals: Proposals, metrics: Metrics, tools: frozenset[str]) -> Callable[..., Any]:
     async def add(proposal: Proposal, record: AuditRecord | None = None) -> None:
         await proposals.add(proposal, record)
         metrics.proposal_moves.labels(proposal.state.value).inc()
+        if record is not None:
+            _count_call(record, metrics, tools)
 
     return add
 
@@ -245,10 +247,14 @@ def _counting_move(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]
 def _counting_call(audit: Audit, metrics: Metrics, tools: frozenset[str]) -> Callable[..., Any]:
     async def record(row: AuditRecord) -> None:
         await audit.record(row)
-        is_decision = bool(row.proposal_id) and row.decision != "proposed"
+        is_decision = bool(row.proposal_id) or not row.tool
         if not is_decision:
-            tool = row.tool if row.tool in tools else UNKNOWN
-            metrics.tool_calls.labels(tool, row.status).inc()
-            metrics.tool_seconds.labels(tool).observe(row.milliseconds / 1000)
+            _count_call(row, metrics, tools)
 
     return record
+
+
+def _count_call(row: AuditRecord, metrics: Metrics, tools: frozenset[str]) -> None:
+    tool = row.tool if row.tool in tools else UNKNOWN
+    metrics.tool_calls.labels(tool, row.status).inc()
+    metrics.tool_seconds.labels(tool).observe(row.milliseconds / 1000)

@@ -49,6 +49,9 @@ class ChatAndTerminal:
         """Only a chat has triggers."""
         await self._chat.open_modal(trigger, modal)
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        await self._chat.update_modal(dialog, modal)
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return await self._of(place.channel).earlier(place, before, limit)
 
@@ -58,5 +61,6 @@ class ChatAndLocalPeople:
         self._chat = chat
         self._local = local
 
-    async def person(self, user_id: str, channel: str = "") -> Person:
-        return await (self._local if user_id.startswith(PREFIX) else self._chat).person(user_id)
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
+        people = self._local if user_id.startswith(PREFIX) else self._chat
+        return await people.person(user_id, channel, fresh=fresh)

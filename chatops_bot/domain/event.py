@@ -46,6 +46,19 @@ class ControlUsed:
 
 
 @dataclass(frozen=True, slots=True)
+class DialogUsed:
+    """A person pressed a button inside a dialog. `control` and `value` are those of the `view.Button`.
+
+    `dialog` names the dialog for `Platform.update_modal`. A dialog stands in no session: what it is about, its value says.
+    """
+
+    person: Person
+    control: str
+    value: str
+    dialog: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModalSubmitted:
     """A person sent off a dialog; `value` is that of the `view.Modal`, `inputs` as for `ControlUsed`.
 
@@ -57,4 +70,4 @@ class ModalSubmitted:
     inputs: Mapping[str, tuple[str, ...]]
 
 
-InboundEvent = MessageReceived | ControlUsed
+InboundEvent = MessageReceived | ControlUsed | DialogUsed

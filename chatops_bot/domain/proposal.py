@@ -8,9 +8,10 @@ seen after it was applied.
 """
 
 import hashlib
+import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
@@ -94,7 +95,7 @@ class Check:
 class Proposal:
     """A stored action with everything that its card shows.
 
-    What `digest` covers never changes: `arguments` are the validated arguments as JSON values, `tool_hash` the contract of
+    What `digest` seals never changes: `arguments` are the validated arguments as JSON values, `tool_hash` the contract of
     the tool that they were made for, `policy_version` the rules under which `quorum` people must approve. `code` is what a
     person types to decide. The rest is empty until there is something to say; only `CHANGEABLE` fields change, and only in
     a move. `card` is the message that shows it, as of `shown_revision`.
@@ -177,13 +178,17 @@ def canonical_json(value: object) -> str:
 
 
 def action_digest(proposal: Proposal) -> str:
-    """SHA-256 over the canonical action: what will run, on what, for whom, resting on which facts and rules, until when."""
+    """SHA-256 over the canonical action: what will run, on what, for whom, resting on which facts and rules, until when.
+
+    The whole plan is in it, so that what people were shown is what was sealed.
+    """
     action = {
         "tool": proposal.tool,
         "tool_hash": proposal.tool_hash,
+        "effect": proposal.effect,
         "arguments": dict(proposal.arguments),
-        "target": proposal.plan.target,
-        "preconditions": dict(proposal.plan.preconditions),
+        "plan": asdict(proposal.plan),
+        "risk": proposal.risk,
         "requester": proposal.requester_id,
         "session": str(proposal.session),
         "policy_version": proposal.policy_version,
@@ -191,3 +196,9 @@ def action_digest(proposal: Proposal) -> str:
         "expires_at": proposal.expires_at.isoformat(),
     }
     return hashlib.sha256(canonical_json(action).encode()).hexdigest()
+
+
+def sealed_digest(key: bytes, proposal: Proposal) -> str:
+    """HMAC-SHA256 over the proposal's id, code and action: whoever can write the store, but has not the key, makes none that runs."""
+    message = f"{proposal.id}\0{proposal.code}\0{action_digest(proposal)}".encode()
+    return hmac.new(key, message, hashlib.sha256).hexdigest()

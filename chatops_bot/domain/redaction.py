@@ -8,15 +8,17 @@ A text that grows is redacted whole each time it is shown, less its last `held_b
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from functools import cache, lru_cache
+from typing import Any, Self
 
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.literals import beginnings
 from chatops_bot.domain.secret_forms import SHORTEST_SECRET, forms
-from chatops_bot.domain.secret_rules import RULES, Rule
+from chatops_bot.domain.secret_rules import RULES
 
-_Span = tuple[int, int, int]
+Span = tuple[int, int, int]
 """Where a secret begins and ends, and the rank of what says so: the place of a rule in its table."""
 _CONFIGURED = -1
 _VISIBLE_ASCII = "".join(map(chr, range(0x21, 0x7F)))
@@ -29,27 +31,34 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._forms = forms(secrets)
-        self._configured = one_of(self._forms) if self._forms else None
+        self._begins = beginnings(dict.fromkeys(self._forms, "")) if self._forms else None
         self._live: tuple[str, ...] = ()
 
-    def also(self, secrets: Iterable[str]) -> "Redactor":
+    def also(self, secrets: Iterable[str]) -> Self:
         """A redactor that hides these as well, just as they are spelled: cheap enough for what lives as long as a turn."""
-        more = Redactor.__new__(Redactor)
-        more._forms, more._configured = self._forms, self._configured
+        more = copy(self)
         more._live = (*self._live, *(secret for secret in secrets if len(secret) >= SHORTEST_SECRET))
         return more
 
     def text(self, text: str) -> str:
         """`text` with every secret replaced by a label; text without one comes back as it is."""
-        spans = list(_rule_spans(text))
-        if self._configured is not None:
-            spans += (
-                (found.start(), found.end(found.lastindex or 0), _CONFIGURED)
-                for found in self._configured.finditer(text)
-            )
-        for secret in self._live:
-            spans += _spans_of(secret, text)
+        spans = self.spans(text)
         return _without(text, spans) if spans else text
+
+    def spans(self, text: str) -> list[Span]:
+        """What in `text` is secret, in no order; parts may overlap."""
+        spans = _rule_spans(text)
+        if self._begins is not None:
+            for found in self._begins.finditer(text):
+                start = found.start()
+                longest = next(form for form in self._forms if text.startswith(form, start))
+                spans.append((start, start + len(longest), _CONFIGURED))
+        for secret in self._live:
+            start = text.find(secret)
+            while start >= 0:
+                spans.append((start, start + len(secret), _CONFIGURED))
+                start = text.find(secret, start + 1)
+        return spans
 
     def phrase(self, phrase: Phrase) -> Phrase:
         """A phrase with both languages redacted."""
@@ -73,7 +82,13 @@ class Redactor:
         """
         run = len(text) - len(text.rstrip(_VISIBLE_ASCII))
         assigned = _ASSIGNED.search(text, max(0, len(text) - _REACH))
-        return max(run, len(assigned.group()) if assigned else 0, self._begun(text))
+        parted = [form for form in (*self._forms, *self._live) if _PARTED.search(form)]
+        held = max(run, len(assigned.group()) if assigned else 0, _begun(text, parted))
+        for form in parted:
+            at = text.find(form, max(0, len(text) - held - len(form) + 1))
+            held = max(held, len(text) - at) if at >= 0 else held
+        # Not from the middle of a run: a rule may know the run by its end.
+        return len(text) - len(text[: len(text) - held].rstrip(_VISIBLE_ASCII))
 
     def may_end_in_a_secret(self, text: str) -> bool:
         """Whether what is held back of `text`, should nothing follow, is better never shown: it may be half a secret."""
@@ -81,83 +96,77 @@ class Redactor:
         if not held:
             return False
         near = text[-held - _REACH :]
-        return self._begun(text) >= _TELLING_CHARS or _hints().search(_lowered(near)) is not None
-
-    def _begun(self, text: str) -> int:
-        """How many characters at the end of `text` a configured secret begins with."""
-        most = 0
-        for form in (*self._forms, *self._live):
-            size = min(len(form) - 1, len(text))
-            while size > most and not text.endswith(form[:size]):
-                size -= 1
-            most = max(most, size)
-        return most
+        return (
+            _begun(text, (*self._forms, *self._live)) >= _TELLING_CHARS
+            or _hints().search(_lowered(near)) is not None
+        )
 
 
+def _begun(text: str, forms: Iterable[str]) -> int:
+    """How many characters at the end of `text` one of `forms` begins with."""
+    most = 0
+    for form in forms:
+        size = min(len(form) - 1, len(text))
+        while size > most and not text.endswith(form[:size]):
+            size -= 1
+        most = max(most, size)
+    return most
+
+
+_PARTED = re.compile(r"[^!-~]")
+"""A configured secret with such a character is no run of visible ASCII."""
 _ASSIGNED = re.compile(
     r"[:=：＝>][\"'\\\s]*[^\s\"']{0,5}\Z|[:=：＝>]\s*\\*(?:\"[^\"\r\n]{0,6}|'[^'\r\n]{0,6})\Z"
 )
 _TELLING_CHARS = 4
 
 
-def one_of(texts: Iterable[str]) -> re.Pattern[str]:
-    """Finds each place where one of `texts` stands, the longest of them, overlapping or not.
-
-    A match is the first character; the last group is the rest. Beginning with a character each is what makes it quick.
-    """
-    rests: dict[str, set[str]] = {}
-    for text in texts:
-        rests.setdefault(text[0], set()).add(text[1:])
-    return re.compile("|".join(f"{re.escape(first)}(?=({_any(rest)}))" for first, rest in rests.items()))
-
-
-def _any(texts: Iterable[str]) -> str:
-    return "|".join(map(re.escape, sorted(texts, key=lambda text: (-len(text), text))))
-
-
 @cache
 def _hints() -> re.Pattern[str]:
-    return one_of(hint for rule in RULES for hint in rule.hints)
+    follows: dict[str, set[str]] = {}
+    for rule in RULES:
+        for hint, guard in rule.guards:
+            follows.setdefault(hint, set()).add(guard)
+    return beginnings({hint: "" if "" in ways else "|".join(sorted(ways)) for hint, ways in follows.items()})
 
 
-@cache
-def _rules_at(hint: str) -> tuple[tuple[int, Rule], ...]:
-    """The rules, with their rank, one of whose hints `hint` begins with."""
-    return tuple((rank, rule) for rank, rule in enumerate(RULES) if hint.startswith(rule.hints))
+@lru_cache(maxsize=4096)
+def _rules_at(four: str) -> tuple[tuple[int, bool, re.Pattern[str]], ...]:
+    """Rank, whether it is looked for anywhere, and pattern of each rule that has a hint where these four characters stand."""
+    return tuple(
+        (rank, rule.anywhere, rule.pattern)
+        for rank, rule in enumerate(RULES)
+        if four.startswith(rule.hints) or any(hint.startswith(four) for hint in rule.hints)
+    )
 
 
 def _lowered(text: str) -> str:
-    """In lower case, character for character; U+0130 is the only one that two would take the place of."""
+    """In lower case, character for character; only U+0130 would become two."""
     return (text.replace("\u0130", "I") if "\u0130" in text else text).lower()
 
 
-def _rule_spans(text: str) -> list[_Span]:
+def _rule_spans(text: str) -> list[Span]:
     """What the rules mark in `text`; of one rule no two overlap, so that none looks at a place twice."""
-    low = _lowered(text)
-    spans: list[_Span] = []
-    ends: dict[int, int] = {}
+    low = text.lower() if text.isascii() else _lowered(text)
+    if _hints().search(low) is None:
+        return []
+    spans: list[Span] = []
+    ends = [0] * len(RULES)
     for found in _hints().finditer(low):
         start = found.start()
-        for rank, rule in _rules_at(low[start] + found[found.lastindex or 0]):
-            if start < ends.get(rank, 0):
+        for rank, anywhere, pattern in _rules_at(low[start : start + 4]):
+            if start < ends[rank]:
                 continue
-            if rule.anywhere:
+            if anywhere:
                 ends[rank] = len(text)
-                spans += ((*match.span(match.lastindex or 0), rank) for match in rule.pattern.finditer(text))
-            elif match := rule.pattern.match(text, start):
+                spans += ((*match.span(match.lastindex or 0), rank) for match in pattern.finditer(text))
+            elif match := pattern.match(text, start):
                 ends[rank] = match.end()
                 spans.append((*match.span(match.lastindex or 0), rank))
     return spans
 
 
-def _spans_of(secret: str, text: str) -> Iterator[_Span]:
-    start = text.find(secret)
-    while start >= 0:
-        yield start, start + len(secret), _CONFIGURED
-        start = text.find(secret, start + 1)
-
-
-def _without(text: str, spans: Sequence[_Span]) -> str:
+def _without(text: str, spans: Sequence[Span]) -> str:
     """`text` with a label in the place of each of `spans`; those that overlap get one, of what begins first."""
     parts: list[str] = []
     end_of_hidden = 0

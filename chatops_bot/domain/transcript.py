@@ -74,7 +74,7 @@ class ToolReturned:
 
 @dataclass(frozen=True, slots=True)
 class ProposalDecided:
-    """A decision and what came of it, so that a later "did it work?" has an answer."""
+    """A decision and what came of it, so that a later "did it work?" has an answer. `reason` is why somebody rejected it."""
 
     turn_id: str
     at: datetime
@@ -85,6 +85,7 @@ class ProposalDecided:
     state: str
     person_name: str
     outcome: str
+    reason: str = ""
     kind: Literal["decision"] = "decision"
 
 

@@ -26,6 +26,7 @@ from chatops_bot.rendering.escapes import inert, one_line, shown
 from chatops_bot.rendering.followup_buttons import followup_buttons
 from chatops_bot.rendering.graphemes import clip
 from chatops_bot.rendering.healing import heal
+from chatops_bot.rendering.links import NO_LINKS, Links
 from chatops_bot.rendering.sanitise import sanitise
 from chatops_bot.rendering.splitting import split
 from chatops_bot.rendering.tool_lines import Call, tool_lines
@@ -47,16 +48,24 @@ class TurnView:
     """What one turn shows, event by event.
 
     `text_chars` is how much visible text one message holds (`PlatformLimits.text_chars`); `stop_value` is what the Stop
-    button stands for. Without a `redactor` nothing is redacted and nothing held back.
+    button stands for. Without a `redactor` nothing is redacted and nothing held back. Addresses that `links` does not
+    allow are shown as code.
     """
 
     def __init__(
-        self, language: Language, text_chars: int, redactor: Redactor | None = None, *, stop_value: str
+        self,
+        language: Language,
+        text_chars: int,
+        redactor: Redactor | None = None,
+        *,
+        stop_value: str,
+        links: Links = NO_LINKS,
     ) -> None:
         self._language = language
         self._text_chars = text_chars
         self._redactor = redactor
         self._stop_value = stop_value
+        self._links = links
         self._rounds: list[str] = []
         self._streaming = ""
         self._may_grow = False
@@ -131,7 +140,7 @@ class TurnView:
     @property
     def visible_text(self) -> str:
         """The sanitised text of all rounds and the body, parted by blank lines: what all messages together hold."""
-        return sanitise(self._redacted(self._joined()))
+        return sanitise(self._redacted(self._joined()), self._links)
 
     def pages(self) -> tuple[View, ...]:
         """The messages of this turn, in order; never none. Tool lines stand on the first, notes and buttons on the last."""

@@ -27,12 +27,13 @@ from chatops_bot.rendering import form_notices as notices
 from chatops_bot.rendering.form_card import form_card, form_modal
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.mailbox import TurnInput
+from chatops_bot.sessions.recording import closed_record, form_refused_record, shown_record
 from chatops_bot.sessions.recovery import RESUMED_WITHIN
 from chatops_bot.tools.audited import decision_record
 from chatops_bot.tools.border import guarded
 from chatops_bot.tools.checking import CHECK_SECONDS, problems_found
+from chatops_bot.tools.drafting import refuse_what_nobody_would_read
 from chatops_bot.tools.form_answers import SECRET, answers, judged, with_values
-from chatops_bot.tools.proposing import refuse_what_no_card_can_show
 from chatops_bot.tools.registry import Registry
 
 _log = logging.getLogger(__name__)
@@ -84,6 +85,7 @@ class Forms:
             card = await self._platform.post(place, view, key=form.id)
         else:
             card = await self._platform.finish(known, view)
+        await self._store.audit.record(shown_record(form, card, self._clock.now()))
         await self._store.forms.shown(form.id, card, form.revision)
 
     async def show_quietly(self, form: Form) -> None:
@@ -206,6 +208,8 @@ class Forms:
         if refusal is None and not form.is_open:
             refusal = notices.CLOSED[form.state.value]
         if refusal is not None:
+            refused = form_refused_record(form, person, refusal, self._clock.now(), self._redactor)
+            await self._store.audit.record(refused)
             await self._tell(form, person, refusal)
             return None
         return form
@@ -256,7 +260,7 @@ class Forms:
             decision_record(
                 person=person, proposal_session=str(form.session), turn_id=submitted.answer_turn_id, tool=form.tool,
                 arguments=submitted.arguments or {}, decision="filled", status=submitted.state.value, content={},
-                proposal_id="", clock=self._clock, redactor=self._redactor,
+                proposal_id=form.id, clock=self._clock, redactor=self._redactor,
             )
         )  # fmt: skip
         return Taken(submitted, _turn(submitted, person))
@@ -267,6 +271,7 @@ class Forms:
         closed = await self._store.forms.move(form, to, now, closed_at=min(now, form.expires_at))
         if closed is None:
             return None
+        await self._store.audit.record(closed_record(closed, now, self._redactor))
         by = form.requester_name if to is FormState.CANCELLED else ""
         entry = FormClosed(form.turn_id, now, form.id, form.tool, to.value, by)
         await self._store.transcripts.append(form.session, [entry])
@@ -290,7 +295,7 @@ async def _planned(tool: WriteTool, arguments: Any, context: ToolContext) -> dic
     try:
         async with asyncio.timeout(CHECK_SECONDS):
             plan = await guarded(tool.spec.name, tool.plan(arguments, context))
-        refuse_what_no_card_can_show(plan, arguments.model_dump(mode="json"))
+        refuse_what_nobody_would_read(plan, arguments.model_dump(mode="json"))
     except TimeoutError:
         return {}
     except ToolFailed as error:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived, ModalSubmitted
+from chatops_bot.domain.event import ControlUsed, DialogUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Language, Phrase, language_of, language_of_words
 from chatops_bot.domain.people import Effect, Person, may_ask
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Entry, spoken_in
 from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
-from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.commands import (
     CancelWord,
     Command,
@@ -23,12 +22,14 @@ from chatops_bot.sessions.commands import (
     parse_command,
 )
 from chatops_bot.sessions.conductor import Accepted, Conductor
+from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.followups import Followups, claim_of
 from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
 from chatops_bot.sessions.peers import StopPressed, StopSaid, TurnHanded, Word, pass_on
+from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.stopping import Stopping
 
 _log = logging.getLogger(__name__)
@@ -79,7 +80,8 @@ class Router:
         *,
         store: Store,
         platform: Platform,
-        approvals: Approvals,
+        decisions: Decisions,
+        reading: Reading,
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
@@ -87,7 +89,8 @@ class Router:
     ) -> None:
         self._store = store
         self._platform = platform
-        self._approvals = approvals
+        self._decisions = decisions
+        self._reading = reading
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
@@ -104,6 +107,8 @@ class Router:
             case ControlUsed():
                 with bound(session=event.session):
                     await self._control(event)
+            case DialogUsed():
+                await self._reading.press(event)
 
     async def message(self, event: MessageReceived) -> Received:
         """Take one message, as `handle` does."""
@@ -217,7 +222,7 @@ class Router:
         """The command that the message is here: some are one only where something waits for them."""
         command = parse_command(event.text.strip())
         match command:
-            case DecideSomething() if not await self._approvals.waiting(event.session):
+            case DecideSomething() if not await self._decisions.waiting(event.session):
                 return None
             case CancelWord() if not await self._forms.open_for(event.author, event.session):
                 return None
@@ -253,11 +258,11 @@ class Router:
         if await self._refused(author, session, language):
             return
         match command:
-            case DecideByCode(verdict, code):
-                await self._approvals.decide_by_code(session, code, author, verdict, language)
+            case DecideByCode(verdict, code, reason):
+                await self._decisions.by_code(session, code, author, verdict, language, reason=reason)
             case DecideSomething(verdict):
-                if waiting := await self._approvals.waiting(session):
-                    await self._approvals.ask_which(waiting, author, verdict, language)
+                if waiting := await self._decisions.waiting(session):
+                    await self._decisions.ask_which(waiting, author, verdict, language)
             case CancelWord():
                 await self._forms.cancel_by_word(author, session)
             case StopWord():
@@ -277,8 +282,11 @@ class Router:
 
     async def _control(self, event: ControlUsed) -> None:
         match event.control:
-            case "approve" | "reject" as verdict:
-                await self._approvals.decide(event.session, event.value, event.person, verdict)
+            case "approve" | "reject":
+                await self._decisions.press(event)
+            case "show":
+                if not await self._refused(event.person, event.session, None):
+                    await self._reading.open(event)
             case "form_submit":
                 await self._begin_filled(await self._forms.filled(event))
             case "form_open":
@@ -330,6 +338,7 @@ class Router:
         refusal = may_ask(person, Effect.READ)
         if refusal is None:
             return False
+        await self._conductor.turn_away(session, person, refusal)
         await self._tell(session, person, refusal, language)
         return True
 

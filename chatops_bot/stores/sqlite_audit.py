@@ -91,6 +91,7 @@ class SqliteAuditReader:
     def open(cls, path: Path) -> Iterator["SqliteAuditReader"]:
         """Raises StoreError when there is no readable store of a bot."""
         with _readable(path), closing(open_read_only(path)) as db:
+            db.text_factory = _any_text
             if db.execute("PRAGMA user_version").fetchone()[0] and not _has_chain(db):
                 raise StoreError(
                     f"{path} was written by an older version; start the bot once, which seals its audit."
@@ -104,6 +105,11 @@ class SqliteAuditReader:
     async def page(self, after: int, size: int) -> list[Row]:
         with _readable(self._path):
             return _page(self._db, after, size)
+
+
+def _any_text(text: bytes) -> str:
+    """Bytes that are no text are kept, so that the row they stand in can be named, and no other is lost over it."""
+    return text.decode(errors="surrogateescape")
 
 
 @contextmanager

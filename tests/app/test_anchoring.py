@@ -116,6 +116,18 @@ async def test_a_tail_that_was_cut_while_the_bot_was_away_is_told_at_its_start_a
     assert (found.seq, found.wrong) == (5, "not_as_anchored")
 
 
+async def test_a_key_that_is_lost_is_told_at_the_start(
+    store: SqliteStore, clock: ManualClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    anchoring = Anchoring(store.audit, clock, tmp_path / "anchors")
+    await anchoring.begin(["another"])
+    await recorded(store, clock, 1)
+    await anchoring.begin(["another", KEY.id])
+    assert caplog.text == ""
+    await anchoring.begin(["another"])
+    assert f"was sealed with a key that this bot does not have ({KEY.id})" in caplog.text
+
+
 async def test_a_place_that_takes_no_note_is_told_once_and_tried_again(
     store: SqliteStore, clock: ManualClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):

@@ -1,29 +1,32 @@
 """`chatops-bot audit`: what it shows, what it exports, and which first bad record it names."""
 
+import ast
 import asyncio
 import json
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from chatops_bot.app.anchoring import Anchoring, named_anchor
-from chatops_bot.app.audit_filter import AuditFilter, moment
+from chatops_bot.app.audit_filter import AuditFilter, known_decision, moment
 from chatops_bot.app.audit_show import show
 from chatops_bot.app.audit_verify import Proof, export, verify
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.app.config import anchor_path_of
 from chatops_bot.app.keys import open_keys
 from chatops_bot.app.where import Where
-from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.audit import AuditRecord, Decision
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
+from chatops_bot.domain.form import FormState
+from chatops_bot.domain.proposal import ProposalState
 from chatops_bot.stores.sqlite import SqliteStore
-from tests.app.conftest import DemoProcess, run_cli
+from tests.app.conftest import REPOSITORY, DemoProcess, run_cli
 from tests.app.test_cli import config_file
 
 
@@ -126,6 +129,9 @@ def test_the_audit_is_read_beside_a_running_bot(demo: DemoProcess):
     read = run_cli("audit", "show", "--data", demo.data, "--json")
     assert (read.returncode, read.stderr) == (0, "")
     assert "query_tasks" in {json.loads(line)["tool"] for line in read.stdout.splitlines()}
+    whole = run_cli("audit", "verify", "--data", demo.data)
+    assert (whole.returncode, whole.stderr) == (0, "")
+    assert whole.stdout.startswith("The audit is whole: ")
     assert "nightly-report" in demo.asks("oscar", "Which tasks are there?")
 
 
@@ -187,6 +193,43 @@ def test_a_time_is_a_moment_or_how_long_ago():
     assert moment("2026-03-02T15:00+02:00", now) == now - timedelta(hours=1)
     with pytest.raises(ConfigInvalid, match="'soon' is no time"):
         moment("soon", now)
+
+
+def test_a_decision_that_no_record_has_is_refused_with_those_that_there_are():
+    assert known_decision("refused") == "refused"
+    with pytest.raises(
+        ConfigInvalid, match=r"'aproved' is no decision of a record; they are asked, .*approved"
+    ):
+        known_decision("aproved")
+
+
+def words_of(path: Path) -> Iterator[str]:
+    """What a module writes as the decision of a record: `decision="…"` and the second argument of `Dispatched`."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call):
+            values = [keyword.value for keyword in node.keywords if keyword.arg == "decision"]
+            if isinstance(node.func, ast.Name) and node.func.id == "Dispatched":
+                values += node.args[1:2]
+            values = [
+                side
+                for value in values
+                for side in ((value.body, value.orelse) if isinstance(value, ast.IfExp) else (value,))
+            ]
+            yield from (
+                str(value.value) for value in values if isinstance(value, ast.Constant) and value.value
+            )
+
+
+def test_every_word_that_is_recorded_is_in_the_vocabulary_and_in_the_docs():
+    words = {word for path in (REPOSITORY / "chatops_bot").rglob("*.py") for word in words_of(path)}
+    assert {"auto", "proposed", "asked_back", "refused", "filled", "imported"} <= words
+    ends = {state.value for state in ProposalState} - {"pending"} | {state.value for state in FormState} - {
+        "open",
+        "submitted",
+    }
+    assert words | ends <= set(get_args(Decision))
+    page = (REPOSITORY / "docs" / "audit.md").read_text()
+    assert [word for word in get_args(Decision) if f"`{word}`" not in page] == []
 
 
 # -- verify and export ------------------------------------------------------------------------------------------------
@@ -251,6 +294,8 @@ async def test_a_whole_audit_is_said_to_be_whole_with_its_head(
         ("DELETE FROM audit WHERE seq > 1", 2, "is missing, and all after it: the end was cut off"),
         ("DELETE FROM audit", 1, "is missing, and all after it: the end was cut off"),
         ("UPDATE audit SET mac = 7.5 WHERE seq = 3", 3, "is not what was sealed"),
+        ("UPDATE audit SET body = CAST(x'ff7b7d' AS TEXT) WHERE seq = 2", 2, "is not what was sealed"),
+        ("UPDATE audit SET body = x'ff' WHERE seq = 2", 2, "cannot be read (a field of it is no text)"),
     ],
 )
 async def test_the_first_bad_record_is_named_in_one_sentence(
@@ -263,6 +308,22 @@ async def test_the_first_bad_record_is_named_in_one_sentence(
     assert said.startswith(f"The audit is broken: record {record} {words}")
     value = json.loads((await verified(as_json=True))[1])
     assert (value["ok"], value["record"]) == (False, record)
+
+
+async def test_a_record_that_cannot_be_read_hides_no_other(
+    tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+):
+    folder = await a_bot(tmp_path, clock, rows=4)
+    changed(
+        folder,
+        "UPDATE audit SET body = CAST(x'ff7b7d' AS TEXT) WHERE seq = 2; UPDATE audit SET body = x'ff' WHERE seq = 3",
+    )
+    capsys.readouterr()
+    assert await show(Where(data=folder), AuditFilter(), as_json=True, last=9) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert ["unreadable" in row for row in rows] == [False, True, True, False]
+    assert await show(Where(data=folder), AuditFilter(), as_json=False, last=9) == 0
+    assert capsys.readouterr().out.count("cannot be read: ") == 2
 
 
 async def test_an_export_is_verified_where_there_is_no_store(

@@ -63,6 +63,7 @@ MISTAKES = [
     pytest.param(GOOD + "slack:\n  api_url: slack.com\n", "bot.yaml, line 8: slack.api_url: input should be a valid URL, relative URL without a base; correct it.", id="not a URL"),
     pytest.param(GOOD + "web: 80\n", "bot.yaml, line 7: web: it holds keys of its own; write them below it, indented.", id="a value where a section belongs"),
     pytest.param(GOOD + "web:\n", "bot.yaml, line 7: web: it holds keys of its own; write them below it, indented.", id="an empty section"),
+    pytest.param(GOOD + "links:\n  hosts: [https://x.example]\n", "bot.yaml, line 8: links.hosts.0: a host looks like wiki.example.com, or .example.com for all below it; correct it.", id="no host"),
     pytest.param("data: x\n", "bot.yaml, line 1: scheduler is missing; add it.", id="missing section"),
     pytest.param(re.sub("    admin.*\n", "", GOOD), "bot.yaml, line 3: scheduler.accounts.admin is missing; add it.", id="missing account"),
     pytest.param(GOOD + "web:\n  port: 1\n  port: 2\n", "bot.yaml, line 9: web.port is given twice; keep one.", id="duplicate key"),

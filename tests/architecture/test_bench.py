@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench import conversation
+from bench import conversation, redacting
 from bench.answers import DELTAS, call_stream, stream, texts
 from bench.looping import at_once, contenders, conversed
 from bench.model_server import refusal
@@ -17,6 +17,11 @@ FIRST_DELTA_SECONDS = 0.01
 """The goal is a thousandth; ten times that, as the best of a dozen, is a fault on any machine."""
 LOOP_RATIO = 2.6
 """Quiet runs stand at 2.2. The bare reader does less than any loop could do; against a comparable one the goal is 1.5."""
+
+REDACTING_RATIO = 10.0
+"""Quiet runs stand at 3, where one core takes 20 MB of logs in a second; a table tried at each character stands at 19."""
+HOSTILE_RATIO = 15.0
+"""The slowest text beside the logs, of equal length. Measured: 2 to 4."""
 
 
 def test_the_contenders_read_the_same_answer():
@@ -47,6 +52,15 @@ async def test_all_that_the_loop_checks_and_keeps_costs_little_more_than_reading
         (bare, ours), (_, first) = await at_once(named, rounds=12)
         assert first.seconds < FIRST_DELTA_SECONDS
     assert ours.seconds / bare.seconds < LOOP_RATIO
+
+
+def test_redaction_costs_a_few_times_what_one_pattern_does_and_no_text_makes_it_slow():
+    found = redacting.figures(rounds=2)
+    bare, ours = found["logs"]
+    assert len(found) == len(redacting.texts()) > 4
+    assert ours.seconds / bare.seconds < REDACTING_RATIO
+    slowest = max(taken[-1].seconds for taken in found.values())
+    assert slowest / ours.seconds < HOSTILE_RATIO
 
 
 def test_a_harness_can_load_the_runner_by_its_path(tmp_path: Path):

@@ -12,7 +12,8 @@ import pytest
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain import form as forms
 from chatops_bot.domain.audit import AuditRecord
-from chatops_bot.domain.audit_chain import GENESIS, Sealed
+from chatops_bot.domain.audit_chain import GENESIS, ChainKey, Sealed
+from chatops_bot.domain.audit_check import Row, Verified, verify
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.form import Choice, Form, FormField, FormState
 from chatops_bot.domain.language import Phrase
@@ -40,18 +41,16 @@ from chatops_bot.stores.sqlite import SqliteStore
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 SESSION = SessionKey("slack", "T1", "C1", "1700000000.000100")
 CARD = MessageRef("C1", "1700000001.000200")
-AnyStore = SqliteStore | RedisStore
+AUDIT_KEY = ChainKey.of(b"k" * 32)
 
 
 @pytest.fixture(params=["sqlite", "redis"])
-async def store(
-    request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock
-) -> AsyncIterator[AnyStore]:
-    opened: AnyStore
+async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
+    opened: SqliteStore | RedisStore
     if request.param == "redis":
-        opened = await RedisStore.open(request.getfixturevalue("redis").url, "bot_1")
+        opened = await RedisStore.open(request.getfixturevalue("redis").url, "bot_1", AUDIT_KEY)
     else:
-        opened = await SqliteStore.open(tmp_path / "bot.db", clock)
+        opened = await SqliteStore.open(tmp_path / "bot.db", clock, AUDIT_KEY)
     yield opened
     await opened.aclose()
 
@@ -268,20 +267,35 @@ def a_record(decision: str = "auto", number: int = 0) -> AuditRecord:
     )  # fmt: skip
 
 
-async def audited(store: Store) -> list[tuple[int, AuditRecord]]:
-    rows = await store.audit.page(0, 1000)
-    assert await store.audit.page(1, 1000) == rows[1:]
-    sealed = [row for row in rows if isinstance(row, Sealed)]
-    assert sealed == rows
-    assert await store.audit.head() == (sealed[-1].head if sealed else GENESIS)
-    return [(row.seq, row.record) for row in sealed]
+async def audit_rows(store: Store, size: int = 100) -> list[Row]:
+    rows: list[Row] = []
+    while page := await store.audit.page(rows[-1].seq if rows else 0, size):
+        assert len(page) <= size
+        rows += page
+    return rows
 
 
-async def test_audit_rows_are_read_in_order(store: Store):
-    rows = [a_record(number=n) for n in range(3)]
+async def audited(store: Store) -> list[AuditRecord]:
+    return [row.record for row in await audit_rows(store) if isinstance(row, Sealed)]
+
+
+async def test_audit_rows_are_read_in_order_page_by_page(store: Store):
+    assert (await store.audit.head(), await audit_rows(store)) == (GENESIS, [])
+    rows = [a_record(number=n) for n in range(5)]
     for row in rows:
         await store.audit.record(row)
-    assert await audited(store) == list(enumerate(rows, 1))
+    assert await audited(store) == rows
+    assert await audit_rows(store, size=2) == await audit_rows(store)
+
+
+async def test_the_audit_is_one_chain_whoever_records_in_it(store: Store):
+    await store.audit.record(a_record("auto"))
+    await store.proposals.add(a_proposal(), a_record("proposed"))
+    await asyncio.gather(*(store.audit.record(a_record(number=n)) for n in range(10)))
+    moved = await store.proposals.move(a_proposal(), ProposalState.REJECTED, AT, a_record("rejected"))
+    assert moved is not None
+    assert verify([AUDIT_KEY], await audit_rows(store)) == Verified(await store.audit.head())
+    assert (await store.audit.head()).seq == 13
 
 
 async def test_a_form_comes_back_as_it_was(store: Store):
@@ -379,7 +393,7 @@ async def test_a_move_and_its_audit_row_are_one(store: Store):
     moved = await store.proposals.move(pending, ProposalState.REJECTED, AT, a_record("rejected"))
     lost = await store.proposals.move(pending, ProposalState.APPROVED, AT, a_record("approved"))
     assert (moved is not None, lost) == (True, None)
-    assert [row.decision for _, row in await audited(store)] == ["proposed", "rejected"]
+    assert [row.decision for row in await audited(store)] == ["proposed", "rejected"]
 
 
 async def test_a_move_changes_nothing_that_the_digest_covers(store: Store):

@@ -1,5 +1,7 @@
 """Every way to change a chain is found, and named at the first record that is not as it was sealed."""
 
+import random
+import time
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
@@ -129,6 +131,25 @@ def test_records_that_changed_places_are_reordered(one: int, two: int, fit: bool
     assert broken(renumbered(rows) if fit else rows) == (min(one, two) + 1, "reordered")
 
 
+@given(st.lists(st.tuples(POSITIONS, st.booleans()), max_size=16))
+def test_whatever_is_done_to_the_rows_the_first_that_is_not_in_its_place_as_it_was_is_named(
+    picks: list[tuple[int, bool]],
+):
+    """Any rows in any order, some of them forged, against the plain definition of the first bad one."""
+    start = [(at, False) for at in range(len(picks) % 7)]  # else most chains would break at once
+    rows = [
+        replace(CHAIN[at], mac="0" * 64) if is_forged else CHAIN[at] for at, is_forged in [*start, *picks]
+    ]
+    whole = [one == two for one, two in zip(rows, CHAIN, strict=False)]
+    good = whole.index(False) if False in whole else min(len(rows), len(CHAIN))
+    found = verify([KEY], rows, [CHAIN[-1].head])
+    if rows == CHAIN:
+        assert isinstance(found, Verified)
+    else:
+        assert isinstance(found, Broken)
+        assert found.seq == good + 1
+
+
 @given(POSITIONS, st.booleans())
 def test_a_record_that_stands_twice_is_duplicated(at: int, fit: bool):
     rows = [*CHAIN[: at + 1], CHAIN[at], *CHAIN[at + 1 :]]
@@ -187,6 +208,30 @@ def test_after_a_rotation_the_older_key_verifies_what_it_sealed_and_seals_no_mor
     assert broken(rotated, keys=[KEY]) == (13, "wrong_key")
     back = [*rotated, *a_chain(1, KEY, rotated[-1].head)]
     assert broken(back, keys=[OTHER, KEY]) == (16, "old_key")
+
+
+@pytest.mark.case("hitl-S9")
+@pytest.mark.soak
+def test_in_a_long_chain_every_tampering_is_found_and_it_is_verified_quickly(soak: int):
+    chain = a_chain(10_000)
+    began = time.process_time()
+    assert verify([KEY], chain) == Verified(chain[-1].head)
+    rate = len(chain) / (time.process_time() - began)
+    print(f"\n[measured] verified {rate:,.0f} records/s")
+    assert rate >= 50_000
+    anchors = [row.head for row in chain[63::64]]
+    positions = random.Random(soak).sample(range(1, len(chain) - 64), k=2 * soak)
+    for at in positions:
+        row, later = chain[at], chain[at + 40]
+        forged = replace(row, body=row.body.replace("pause_task", "delete_task"))
+        assert broken([*chain[:at], forged, *chain[at + 1 :]]) == (at + 1, "changed")
+        assert broken([*chain[:at], *chain[at + 1 :]]) == (at + 1, "missing")
+        assert broken([*chain[:at], forged, *chain[at:]]) == (at + 1, "inserted")
+        assert broken([*chain[:at], later, *chain[at + 1 : at + 40], row, *chain[at + 41 :]]) == (
+            at + 1,
+            "reordered",
+        )
+        assert broken(chain[:at], anchors) == (at + 1, "cut")
 
 
 def test_a_key_shows_nothing_of_itself():

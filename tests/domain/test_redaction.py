@@ -1,8 +1,20 @@
 """One table of secrets, applied to text and to values; what is no secret stays as it is."""
 
+import base64
+import html
+import json
+import re
+import shlex
+import sys
+from urllib.parse import quote, quote_plus
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.secret_rules import RULES
+from tests.domain.test_secret_rules import ROWS
 
 
 @pytest.mark.parametrize(
@@ -59,3 +71,115 @@ def test_ordinary_text_stays(text: str):
 def test_values_are_redacted_at_any_depth_and_keep_their_shape():
     value = {"rows": [{"log": "xoxb-123456789012-abc"}, 3, None, True], "n": 1.5}
     assert Redactor().value(value) == {"rows": [{"log": "[redacted:slack-token]"}, 3, None, True], "n": 1.5}
+
+
+SECRET = 'Tr0ub4dor&3/"é\\'
+"""With a sign for every way of spelling it: `&` and quotes, a slash, a backslash, and a letter beyond ASCII."""
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        SECRET,
+        *(base64.b64encode(before + SECRET.encode() + b"after").decode() for before in (b"abc", b"abcd", b"abcde")),
+        *(base64.urlsafe_b64encode(before + b"\xff" + SECRET.encode()).decode() for before in (b"ab", b"abc", b"abcd")),
+        SECRET.encode().hex(),
+        SECRET.encode().hex().upper(),
+        SECRET.encode().hex(":"),
+        quote(SECRET),
+        quote(SECRET, safe=""),
+        quote_plus(SECRET),
+        quote(SECRET, safe="").replace("%C3%A9", "%c3%a9").lower().replace("tr0ub", "Tr0ub"),
+        "".join(f"%{byte:02x}" for byte in SECRET.encode()),
+        json.dumps(SECRET),
+        json.dumps(SECRET, ensure_ascii=False),
+        json.dumps(json.dumps({"a": SECRET})),
+        html.escape(SECRET),
+        html.escape(SECRET, quote=False),
+        shlex.quote(SECRET),
+        shlex.quote("it's " + SECRET),
+        repr(SECRET),
+        f"{SECRET}{SECRET}",
+    ],
+)  # fmt: skip
+def test_a_configured_secret_is_known_in_every_form_that_programs_print(spelled: str):
+    shown = Redactor([SECRET]).text(f"log: {spelled} end")
+    assert "[redacted:configured]" in shown
+    assert len(shown.replace("[redacted:configured]", "")) < 26, "no more stays than what frames it"
+    assert "ub4dor" not in shown
+
+
+def test_a_secret_that_ordinary_text_holds_by_chance_is_too_short_to_hide():
+    assert Redactor(["abcde"]).text("abcde") == "abcde"
+    assert Redactor(["abcdef"]).text("abcdef") == "[redacted:configured]"
+
+
+def test_live_secrets_are_hidden_by_the_redactor_that_knows_them():
+    nonce = "0123456789abcdef" * 2
+    redactor = Redactor(["tr0ub4dor!"])
+    assert redactor.text(f"bare {nonce}") == f"bare {nonce}"
+    assert (
+        redactor.also([nonce]).text(f"bare {nonce}, tr0ub4dor!")
+        == "bare [redacted:configured], [redacted:configured]"
+    )
+    assert (
+        redactor.also([nonce]).also(["another-one"]).text(f"{nonce} another-one")
+        == "[redacted:configured] [redacted:configured]"
+    )
+
+
+def test_secrets_that_overlap_are_hidden_whole():
+    assert (
+        Redactor(["hunter2 and more"]).text("password=hunter2 and more") == "password=[redacted:configured]"
+    )
+    assert Redactor(["one-two", "two-three"]).text("one-two-three") == "[redacted:configured]"
+
+
+def test_a_letter_that_grows_in_lower_case_moves_nothing():
+    assert all(len(chr(code).lower()) == 1 for code in range(sys.maxunicode) if code != 0x130)
+    assert Redactor().text("İİİ xoxb-123456789012-abc") == "İİİ [redacted:slack-token]"
+
+
+PIECES = st.one_of(
+    st.text(max_size=8),
+    st.text(alphabet="aA0b1-_.:=@/ \n\"'\\", max_size=12),
+    st.sampled_from([hint for rule in RULES for hint in rule.hints]),
+    st.sampled_from([text.replace("|", "") for _, text, _, _ in ROWS]),
+    st.sampled_from(["0123456789abcdef" * 2, "ABCDEFGHIJKLMNOP", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6kL9n"]),
+)
+
+
+@given(st.lists(PIECES, max_size=6).map("".join))
+def test_what_makes_a_clean_text_cheap_skips_nothing_that_a_rule_would_find(text: str):
+    shown = Redactor().text(text)
+    for rule in RULES:
+        low, starts = text.replace("\u0130", "I").lower(), range(len(text))
+        if rule.anywhere:
+            found = any(hint in low for hint in rule.hints) and rule.pattern.search(text)
+        else:
+            found = any(low.startswith(rule.hints, at) and rule.pattern.match(text, at) for at in starts)
+        assert not found or shown != text, rule.label
+
+
+STREAMED = [
+    "tr0ub4dor!",
+    "correct horse battery",
+    "口令九个字真的很长",
+    *(text.replace("|", "") for _, text, _, _ in ROWS),
+]
+
+
+@given(
+    st.lists(st.one_of(st.text(max_size=12), st.sampled_from(STREAMED)), max_size=3),
+    st.sampled_from(["", " ", "\n", "，"]),
+)
+def test_a_text_that_streams_never_shows_what_the_whole_text_hides(parts: list[str], between: str):
+    """Character by character, so at every split: of what is hidden in the end, no eight characters were ever shown."""
+    text = between.join(parts)
+    redactor = Redactor(STREAMED[:3])
+    whole = redactor.text(text)
+    told = whole + "".join(re.findall("-----BEGIN [A-Z ]*-*", text))  # a marker alone is no secret
+    hidden = {text[at : at + 8] for start, end, _ in redactor.spans(text) for at in range(start, end - 7)}
+    for end in range(len(text) + 1):
+        seen = redactor.text(text[: end - redactor.held_back(text[:end])])
+        assert not [piece for piece in hidden if piece in seen and piece not in told]

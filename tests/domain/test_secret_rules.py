@@ -136,12 +136,19 @@ def test_a_secret_is_found_wherever_it_stands(row: tuple[str, str, str, str], ar
     assert value not in Redactor().text(around.format(text.replace("|", "")))
 
 
+def test_the_end_of_a_private_key_is_known_without_its_beginning():
+    text = "cut\nMIIEvQIBADANBgkq\nAAAA=\n-----END PRIVATE KEY-----\nafter"
+    assert Redactor().text(text) == "[redacted:private-key]-----END PRIVATE KEY-----\nafter"
+
+
 def test_a_private_key_without_its_end_hides_no_more_than_a_key_is_long():
     text = "-----BEGIN PRIVATE KEY-----" + "a" * PEM_CHARS + "after"
     assert Redactor().text(text) == "[redacted:private-key]after"
 
 
 HOSTILE = (
+    "a\n",
+    "a\n-----END ",
     "-----BEGIN ",
     "-----BEGIN PRIVATE KEY----",
     "-----BEGIN PRIVATE KEY-----\n",

@@ -17,9 +17,8 @@ from chatops_bot.ports import LLM, ToolContext
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
-from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
-from tests.small_tools import OSCAR, Look, Switch
+from tests.small_tools import OSCAR, Look, Switch, proposer_of
 
 LONGEST_TURN = 60.0
 
@@ -62,7 +61,7 @@ class Playground:
             Registry([played.look, Switch()]),
             policy=Policy(),
             audit=self.store.audit,
-            proposer=Proposer(self.store.proposals, self._clock, self._ids, timedelta(hours=1)),
+            proposer=proposer_of(self.store, self._clock, self._ids),
             asker=Asker(self.store.forms, self._clock, self._ids, timedelta(hours=1)),
             redactor=Redactor(),
             clock=self._clock,

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,16 +33,19 @@ from chatops_bot.app.keys import read_keys
 from chatops_bot.app.local_socket import socket_address
 from chatops_bot.llm.scripted import ScriptedModel
 from chatops_bot.platforms.slack.outbound import POSTS
-from chatops_bot.ports import LLM, Clock, Store
+from chatops_bot.ports import LLM, Clock, Ids, Store
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
 from chatops_bot.simulators.slack import Settings, Workspace
 from tests.scenarios.gateway import Gateway, open_gateway
+from tests.scenarios.seeded_scheduler import put_seeded_data
 from tests.tracked import ROOT
 
 Json = dict[str, Any]
 DEADLINE = 20.0
+POLL = 0.06
+"""Seconds between two looks. Each costs some 3 ms of CPU, half of them here and half in the workspace that answers."""
 WEBHOOK_TOKEN = "hook-token-of-the-tests"
 KEYS = read_keys({"CHATOPS_KEY": bytes(range(32)).hex()}, None)
 ACCOUNTS = ("viewer", "operator", "admin")
@@ -113,6 +117,7 @@ class World:
         config: Config | None = None,
         secrets: Secrets | None = None,
         clock: Clock | None = None,
+        ids: Ids | None = None,
         wrap_store: Callable[[Store], Store] = lambda store: store,
     ) -> AsyncIterator[Bot]:
         """A running bot; `model` None is the one of the secrets, else the offline one. A scripted model must have played
@@ -121,7 +126,7 @@ class World:
             config or self.config(),
             secrets or self.secrets(),
             clock=clock or SystemClock(),
-            ids=RandomIds(),
+            ids=ids or RandomIds(),
             model=model,
             wrap_store=wrap_store,
             posts=self.posts,
@@ -235,7 +240,7 @@ async def until(ready: Callable[[], Any], what: str) -> Any:
         if found is not None:
             return found
         assert time.monotonic() < deadline, f"waited {DEADLINE:g} s in vain for {what}"
-        await asyncio.sleep(0.03)
+        await asyncio.sleep(POLL)
 
 
 def action_ids(message: Json) -> list[str]:
@@ -278,6 +283,7 @@ def everything(message: Json) -> str:
     return "\n".join(texts)
 
 
+@cache
 def manifest_scopes() -> tuple[str, ...]:
     """The scopes that the app asks for when it is installed: with these and no others must the product get by."""
     manifest = yaml.safe_load((ROOT / "manifest.yaml").read_text(encoding="utf-8"))
@@ -292,6 +298,7 @@ async def open_world(
     limits = Settings(rate_limits=rate_limits, bot_scopes=manifest_scopes(), ack_seconds=ack_seconds)
     async with AsyncExitStack() as stack:
         workspace = await stack.enter_async_context(Workspace.start(folder / "workspace", settings=limits))
+        await put_seeded_data(folder / "scheduler")
         settings = SchedulerSettings(data=folder / "scheduler", demo=True)
         scheduler = await stack.enter_async_context(SchedulerService.start(settings))
         session = await stack.enter_async_context(aiohttp.ClientSession())

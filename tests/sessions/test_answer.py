@@ -73,6 +73,9 @@ class Wall:
     async def open_modal(self, trigger: str, modal: Modal) -> None:
         raise AssertionError("no dialog is opened")
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        raise AssertionError("no dialog is open")
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return ThreadExcerpt()
 
@@ -93,7 +96,7 @@ class Wall:
 
 
 class Everybody:
-    async def person(self, user_id: str, channel: str = "") -> Person:
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         return Person(user_id, user_id, Role.OPERATOR)
 
 

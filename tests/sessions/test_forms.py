@@ -42,7 +42,7 @@ class People:
     role: Role = Role.OPERATOR
     fault: PlatformError | None = None
 
-    async def person(self, user_id: str, channel: str = "") -> Person:
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         if self.fault is not None:
             raise self.fault
         return Person(user_id, "Oscar", self.role)

@@ -110,5 +110,8 @@ class SlackPlatform:
     async def open_modal(self, trigger: str, modal: Modal) -> None:
         await self._api.call("views.open", trigger_id=trigger, view=modal_payload(modal))
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        await self._api.call("views.update", view_id=dialog, view=modal_payload(modal))
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return await self._reader.earlier(place, before, limit)

@@ -44,9 +44,10 @@ class SlackDirectory:
         self._members: dict[str, _Member] = {}
         self._channels: dict[str, str] = {}
 
-    async def person(self, user_id: str, channel: str = "") -> Person:
-        """The person with their role. Raises PlatformUnavailable when Slack cannot be asked and did not say lately."""
-        member = await self._member(user_id)
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
+        """The person with their role. Raises PlatformUnavailable when Slack cannot be asked and did not say lately, or when
+        it has to be `fresh`."""
+        member = await self._member(user_id, fresh=fresh)
         role = self._roles.get(user_id, self._default_role) if member.is_full_member else Role.GUEST
         return Person(id=user_id, name=member.name, role=role)
 
@@ -68,9 +69,9 @@ class SlackDirectory:
             self._channels[channel_id] = str(answer.get("channel", {}).get("name") or channel_id)
         return self._channels[channel_id]
 
-    async def _member(self, user_id: str) -> _Member:
+    async def _member(self, user_id: str, *, fresh: bool = False) -> _Member:
         now = self._clock.monotonic()
-        known = self._members.get(user_id)
+        known = None if fresh else self._members.get(user_id)
         if known is not None and now - known.read_at < FRESH_FOR:
             return known
         try:

@@ -24,7 +24,7 @@ class LocalPeople:
         self._roles = roles
         self._default_role = default_role
 
-    async def person(self, user_id: str, channel: str = "") -> Person:
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         """As `Directory` says; an id that is not a local person's is a guest."""
         if not user_id.startswith(PREFIX):
             return Person(user_id, user_id, Role.GUEST)
