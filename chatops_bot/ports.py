@@ -237,7 +237,7 @@ class Turns(Protocol):
     async def take_over(self) -> list[RunningTurn]:
         """Take every unfinished turn whose process is dead (its `process_lease` ran out), and return them, oldest first.
 
-        Never one of this process's own; each turn goes to one taker.
+        Never one of this process's own, and none of a session that another living process holds; each goes to one taker.
         """
 
 
@@ -255,7 +255,7 @@ class Proposals(Protocol):
     async def get(self, proposal_id: str) -> Proposal | None: ...
 
     async def by_code(self, session: SessionKey, code: str) -> Proposal | None:
-        """The session's proposal with this code, whatever its state."""
+        """The session's newest proposal with this code, whatever its state."""
 
     async def with_code(self, code: str) -> list[Proposal]:
         """The proposals of all sessions with this code, whatever their state, oldest first."""

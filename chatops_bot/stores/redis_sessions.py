@@ -13,6 +13,13 @@ CLAIMS_KEPT_SECONDS = 7 * 24 * 3600
 
 _LIVES = """
     local function lives(process) return redis.call('EXISTS', KEYS[1] .. 'lease:process:' .. process) == 1 end
+    local function holder_of(session)
+        for _, id in ipairs(redis.call('ZRANGE', KEYS[1] .. 'turns:of:' .. session, 0, -1)) do
+            local process = redis.call('HGET', KEYS[1] .. 'turn:' .. id, 'holder')
+            if lives(process) then return process end
+        end
+        return ''
+    end
     """
 
 _APPEND = script(
@@ -34,11 +41,8 @@ _BEGIN = script(
     local me, claim, id, session = A[1], A[2], A[3], A[4]
     if claim ~= '' and redis.call('EXISTS', P .. 'claim:' .. claim) == 1 then return '' end
     if redis.call('EXISTS', P .. 'turn:' .. id) == 1 then return 'there' end
-    local holder, order = me, redis.call('INCR', P .. 'order')
-    for _, other in ipairs(redis.call('ZRANGE', P .. 'turns:of:' .. session, 0, -1)) do
-        local process = redis.call('HGET', P .. 'turn:' .. other, 'holder')
-        if process == me or lives(process) then holder = process end
-    end
+    local holder, order = holder_of(session), redis.call('INCR', P .. 'order')
+    if holder == '' then holder = me end
     if claim ~= '' then redis.call('SET', P .. 'claim:' .. claim, '', 'EX', {CLAIMS_KEPT_SECONDS}) end
     redis.call('HSET', P .. 'turn:' .. id, 'holder', holder, 'session', session, 'language', A[5], 'channel', A[6],
         'message', A[7], 'snapshot', A[8], 'input', A[9])
@@ -97,16 +101,7 @@ _HOLDER = Script(
     """
 )
 
-_HOLDER_OF = Script(
-    f"""
-    {_LIVES}
-    for _, id in ipairs(redis.call('ZRANGE', KEYS[1] .. 'turns:of:' .. ARGV[1], 0, -1)) do
-        local process = redis.call('HGET', KEYS[1] .. 'turn:' .. id, 'holder')
-        if lives(process) then return process end
-    end
-    return ''
-    """
-)
+_HOLDER_OF = Script(f"{_LIVES}\nreturn holder_of(ARGV[1])")
 
 _TAKE_OVER = script(
     f"""
@@ -115,8 +110,9 @@ _TAKE_OVER = script(
     local taken = {{}}
     for _, id in ipairs(redis.call('ZRANGE', P .. 'turns:running', 0, -1)) do
         local turn = P .. 'turn:' .. id
-        local holder = redis.call('HGET', turn, 'holder')
-        if holder ~= A[1] and not lives(holder) then
+        local found = redis.call('HMGET', turn, 'holder', 'session')
+        local other = holder_of(found[2])
+        if found[1] ~= A[1] and not lives(found[1]) and (other == '' or other == A[1]) then
             redis.call('HSET', turn, 'holder', A[1])
             table.insert(taken, row(id))
         end

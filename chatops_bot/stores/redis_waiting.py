@@ -44,13 +44,13 @@ _MOVE = script(
     + """
     local kind, id, from, revision, to = A[1], A[2], A[3], tonumber(A[4]), A[5]
     local key = P .. kind .. ':' .. id
-    local found = redis.call('HMGET', key, 'state', 'revision', 'order')
+    local found = redis.call('HMGET', key, 'state', 'revision', 'order', 'shown')
     if found[1] ~= from or tonumber(found[2]) ~= revision then return 'lost' end
     if behind() then return 'behind' end
     redis.call('HSET', key, 'state', to, 'revision', revision + 1, 'body', A[6], 'answer_turn', A[7])
     redis.call('ZREM', P .. kind .. 's:state:' .. from, id)
     redis.call('ZADD', P .. kind .. 's:state:' .. to, found[3], id)
-    redis.call('ZADD', P .. kind .. 's:stale', found[3], id)
+    if tonumber(found[4]) <= revision then redis.call('ZADD', P .. kind .. 's:stale', found[3], id) end
     if A[7] ~= '' then redis.call('ZADD', P .. kind .. 's:unanswered', found[3], id) end
     record()
     return 'won'
@@ -191,7 +191,8 @@ class RedisProposals:
         return next(map(_proposal, await self._records.get(proposal_id)), None)
 
     async def by_code(self, session: SessionKey, code: str) -> Proposal | None:
-        return next((each for each in await self.with_code(code) if each.session == session), None)
+        found = [each for each in await self.with_code(code) if each.session == session]
+        return found[-1] if found else None
 
     async def with_code(self, code: str) -> list[Proposal]:
         return [_proposal(row) for row in await self._records.in_sets(f"code:{code}")]
