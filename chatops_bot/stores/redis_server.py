@@ -5,6 +5,7 @@ An approval that was acknowledged must be on disk (`appendfsync always`), and no
 """
 
 from chatops_bot.domain.errors import StoreError, StoreTooNew
+from chatops_bot.ports import process_lease
 from chatops_bot.stores.redis_link import RedisLink, script
 
 OLDEST = (6, 2)
@@ -16,8 +17,31 @@ MIGRATIONS = ("",)
 
 async def ready(link: RedisLink) -> None:
     """Check the server and bring its keys forward. Raises StoreError in one sentence when it cannot be used."""
+    await _migrate(link, await look(link))
+
+
+async def look(link: RedisLink) -> int:
+    """The version of the keys, 0 when there are none. Changes nothing; raises as `ready` does."""
     await _check_server(link)
-    await _migrate(link)
+    version = int(await link.read("GET", f"{link.prefix}schema") or 0)
+    if version > len(MIGRATIONS):
+        raise StoreTooNew(
+            f"Redis at {link.where} holds schema {version}, but this version knows only {len(MIGRATIONS)}; "
+            "start the newer version again."
+        )
+    return version
+
+
+async def living(link: RedisLink) -> int:
+    """How many processes live by these keys."""
+    count = 0
+    position: int | None = None
+    while position != 0:
+        position, found = await link.read(
+            "SCAN", position or 0, "MATCH", f"{link.prefix}lease:{process_lease('*')}", "COUNT", 1000
+        )
+        count += len(found)
+    return count
 
 
 async def _check_server(link: RedisLink) -> None:
@@ -44,13 +68,7 @@ async def _check_setting(link: RedisLink, name: str, wanted: str, otherwise: str
         )
 
 
-async def _migrate(link: RedisLink) -> None:
-    version = int(await link.read("GET", f"{link.prefix}schema") or 0)
-    if version > len(MIGRATIONS):
-        raise StoreTooNew(
-            f"Redis at {link.where} holds schema {version}, but this version knows only {len(MIGRATIONS)}; "
-            "start the newer version again."
-        )
+async def _migrate(link: RedisLink, version: int) -> None:
     for number, body in enumerate(MIGRATIONS[version:], version):
         # Two processes may start at once: one of them migrates, the other finds that done.
         await link.write(
