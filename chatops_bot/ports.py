@@ -408,5 +408,8 @@ class Directory(Protocol):
     """Who a platform's user is, with the role that config gives them."""
 
     async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
-        """With the role that they have in `channel`: unmapped members are viewers; guests, bots, deactivated and unknown
-        users are guests. What was asked minutes ago will do, unless `fresh`: then PlatformError when nobody can say now."""
+        """With the role that they have in `channel`, and their groups as far as config names them.
+
+        Unmapped members have the default role; guests, bots, deactivated and unknown users are guests. What was
+        asked minutes ago will do, unless `fresh`: right before something runs. Raises PlatformError when nobody can say.
+        """

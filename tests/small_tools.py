@@ -22,15 +22,14 @@ from chatops_bot.tools.proposing import Proposer
 
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
 OSCAR = Person("U1", "Oscar", Role.OPERATOR)
+HOUR = timedelta(hours=1)
 KEY = b"the key of the tests, 32 bytes.."
 
 
 def proposer_of(store: Store, clock: Clock, ids: Ids, policy: Policy | None = None) -> Proposer:
     """A proposer whose proposals may be approved for an hour."""
     moves = ProposalMoves(store.proposals, store.audit, clock, Redactor())
-    return Proposer(
-        store.proposals, moves, Drafter(policy or Policy(), clock, ids, timedelta(hours=1), KEY), clock
-    )
+    return Proposer(store.proposals, moves, Drafter(policy or Policy(), clock, ids, HOUR, KEY), clock)
 
 
 class LookArgs(BaseModel):

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,11 +30,11 @@ from chatops_bot.app.metering import (
 from chatops_bot.app.metrics import Metrics
 from chatops_bot.app.model_choice import configured_model, configured_overhearing
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
+from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
-from chatops_bot.domain.people import Role
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
@@ -123,16 +123,28 @@ async def open_bot(
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        overdue = {
-            "proposals": core.applying.sweep,
-            "forms": core.forms.sweep,
-            "filled forms": core.router.begin_filled,
-        }
-        _run_beside(stack, sweep(overdue), "expiry sweep")
+        _run_beside(stack, sweep(_overdue(core, config.store.lease_seconds)), "expiry sweep")
         _run_beside(stack, metrics.watch_loop(), "loop lag")
+        watch = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
+        _run_beside(stack, watch.watch(), "policy check")
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
+
+
+def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
+    """What closes what is overdue, by what it is; of several processes one does it, as long as it lives."""
+    works = {
+        "proposals": core.applying.sweep,
+        "forms": core.forms.sweep,
+        "filled forms": core.router.begin_filled,
+    }
+
+    async def in_one_process(work: Callable[[], Awaitable[None]]) -> None:
+        if await core.store.leases.take("sweep", core.store.process, seconds) is not None:
+            await work()
+
+    return {name: partial(in_one_process, work) for name, work in works.items()}
 
 
 def _slack(
@@ -151,8 +163,8 @@ def _slack(
         bot_token=secrets.slack_bot_token,
         app_token=secrets.slack_app_token,
         base_url=str(config.slack.api_url),
-        roles=config.people,
-        default_role=Role(config.roles.default),
+        roster=config.roster,
+        groups=config.groups,
         posts=posts,
         ping_interval=PING_SECONDS,
         on_call=slack_meter(metrics),
@@ -190,7 +202,7 @@ async def _recover(
     core: Core, platform: Platform, directory: Directory, clock: Clock, turns: TurnCount
 ) -> list[TurnInput]:
     """Settle what dead processes left, and return the turns that they accepted and never started."""
-    interrupted, never_started = await recover_turns(core.store, platform, directory, clock)
+    interrupted, never_started = await recover_turns(core.store, platform, directory, core.policy, clock)
     if interrupted or never_started:
         _log.warning(
             "of a process that ended, %d turns were closed as interrupted and %d start now",

@@ -6,57 +6,57 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, HttpUrl, PrivateAttr, ValidationError
 from pydantic_core import PydanticCustomError
 
 from chatops_bot.app.keys import Keys
+from chatops_bot.app.policy_config import (
+    PolicyConfig,
+    RoleName,
+    RolesConfig,
+    Section,
+    make_policy,
+    make_roster,
+    named_groups,
+)
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import RIGHTS, Role
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.roster import Roster
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class SlackConfig(_Section):
+class SlackConfig(Section):
     api_url: HttpUrl = HttpUrl("https://slack.com/api/")
     """Base of the Web API; a local Slack-compatible workspace has its own."""
 
 
-class AccountConfig(_Section):
+class AccountConfig(Section):
     username: str = Field(min_length=1)
     password_env: str = Field(min_length=1)
     """The environment variable that holds the password."""
 
 
-class AccountsConfig(_Section):
+class AccountsConfig(Section):
     viewer: AccountConfig
     operator: AccountConfig
     admin: AccountConfig
 
 
-class SchedulerConfig(_Section):
+class SchedulerConfig(Section):
     url: HttpUrl
     accounts: AccountsConfig
 
 
-class RolesConfig(_Section):
-    people: dict[str, Literal["viewer", "operator", "approver", "admin"]] = {}
-    """The platform's user id → role."""
-    default: Literal["viewer", "guest"] = "viewer"
-    """The role of members who are not mapped."""
-
-
-class LocalConfig(_Section):
-    role: Literal["viewer", "operator", "approver", "admin"] = "viewer"
+class LocalConfig(Section):
+    role: RoleName = "viewer"
     """The most that people may act as who reach the bot over its socket: those who may use its data folder."""
 
 
-class AlertsConfig(_Section):
+class AlertsConfig(Section):
     channel: str | None = None
     """Where the scheduler's failure alerts are posted; without it they are refused."""
     language: Literal["zh", "en"] = "en"
@@ -70,23 +70,23 @@ def _host(value: str) -> str:
     return value
 
 
-class LinksConfig(_Section):
+class LinksConfig(Section):
     hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = ()
     """Hosts that answers may link to; `.example.com` stands for all below it. Other addresses are shown as code."""
 
 
-class WebConfig(_Section):
+class WebConfig(Section):
     host: str = "127.0.0.1"
     port: int = Field(default=8320, ge=0, le=65535)
 
 
-class LoggingConfig(_Section):
+class LoggingConfig(Section):
     format: Literal["auto", "json", "text"] = "auto"
     """`auto` is text on a terminal and JSON anywhere else."""
     level: Literal["info", "warning", "error"] = "info"
 
 
-class ModelConfig(_Section):
+class ModelConfig(Section):
     base_url: HttpUrl | None = None
     """An OpenAI-compatible endpoint; OPENAI_BASE_URL wins over it. Without one the offline rules answer."""
     name: str | None = None
@@ -96,11 +96,11 @@ class ModelConfig(_Section):
     between_deltas_seconds: float = Field(default=60, gt=0, le=600)
 
 
-class ProposalsConfig(_Section):
+class ProposalsConfig(Section):
     expire_minutes: int = Field(default=60, ge=1, le=24 * 60)
 
 
-class StoreConfig(_Section):
+class StoreConfig(Section):
     redis_url_env: str | None = Field(default=None, min_length=1)
     """The environment variable that holds the URL of the Redis that several bots share. Without it, SQLite under `data`."""
     redis_prefix: str = Field(default="chatops", pattern="^[a-z0-9-]{1,40}$")
@@ -109,7 +109,7 @@ class StoreConfig(_Section):
     """A bot that was silent for this long is taken for dead, and another goes on with its turns."""
 
 
-class AuditConfig(_Section):
+class AuditConfig(Section):
     """Where the head of the audit's chain is noted down, so that a tail that somebody cuts off is missed."""
 
     anchor_file: Path | None = None
@@ -118,18 +118,19 @@ class AuditConfig(_Section):
     """A channel to which each noted head is posted as well."""
 
 
-class ShutdownConfig(_Section):
+class ShutdownConfig(Section):
     drain_seconds: float = Field(default=15, ge=0, le=15)
     """How long running turns and decisions get to come to their end; then turns are marked as interrupted."""
 
 
-class Config(_Section):
+class Config(Section):
     """The whole file. `data` is resolved against the folder of the file."""
 
     data: Path = Path("data")
     slack: SlackConfig = SlackConfig()
     scheduler: SchedulerConfig
     roles: RolesConfig = RolesConfig()
+    policy: PolicyConfig = PolicyConfig()
     local: LocalConfig = LocalConfig()
     alerts: AlertsConfig = AlertsConfig()
     links: LinksConfig = LinksConfig()
@@ -140,6 +141,23 @@ class Config(_Section):
     store: StoreConfig = StoreConfig()
     audit: AuditConfig = AuditConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
+    _lines: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    def where(self, key: str) -> str:
+        """Where a key such as `policy.rules.0` stands, to begin a sentence about it: with file and line if it was read from one."""
+        return self._lines.get(key, key)
+
+    @property
+    def roster(self) -> Roster:
+        return make_roster(self.roles, self.local.role)
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """Every user group that the file names."""
+        return named_groups(self.roles, self.policy)
+
+    def make_policy(self) -> Policy:
+        return make_policy(self.policy, self.roster)
 
     @property
     def anchor_path(self) -> Path:
@@ -165,7 +183,9 @@ class Config(_Section):
     @property
     def has_approver(self) -> bool:
         """Whether anybody could approve a change at all."""
-        return any(RIGHTS[role].approves for role in (*self.people.values(), Role(self.local.role)))
+        roster = self.roster
+        roles = (*roster.people.values(), *roster.groups.values(), roster.local)
+        return any(RIGHTS[role].approves for role in roles)
 
 
 def anchor_path_of(data: Path) -> Path:
@@ -224,7 +244,9 @@ def load_config(path: Path) -> Config:
     folder, audit = path.parent, config.audit
     if audit.anchor_file is not None:
         audit = audit.model_copy(update={"anchor_file": (folder / audit.anchor_file).resolve()})
-    return config.model_copy(update={"data": (folder / config.data).resolve(), "audit": audit})
+    config = config.model_copy(update={"data": (folder / config.data).resolve(), "audit": audit})
+    config._lines = {".".join(at): f"{path}, line {line}: {'.'.join(at)}" for at, line in lines.items()}
+    return config
 
 
 def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> Secrets:
@@ -414,8 +436,14 @@ def _keys_at(at: _Path) -> list[str]:
     model: type[BaseModel] = Config
     for name in at:
         field = model.model_fields.get(name)
-        annotation = field.annotation if field else None
-        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        sections = _sections_in(field.annotation) if field else [model] if name.isdecimal() else []
+        if not sections:
             return []
-        model = annotation
-    return list(model.model_fields)
+        model = sections[0]
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _sections_in(annotation: Any) -> list[type[BaseModel]]:
+    """The section that a field holds, alone or in a list."""
+    held = get_args(annotation) or (annotation,)
+    return [one for one in held if isinstance(one, type) and issubclass(one, BaseModel)]

@@ -1,7 +1,7 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
 import ssl
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -14,8 +14,10 @@ from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.engine import Engine, Node, build_engine
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.context.agent_config import AgentConfig
 from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import TurnOutcome
@@ -52,6 +54,7 @@ class Core:
     forms: Forms
     followups: Followups
     redactor: Redactor
+    policy: Policy
     model_name: str
     decisions_on: Callable[[Platform], Decisions]
     """The same decisions, told through another platform."""
@@ -109,9 +112,10 @@ def build_core(
     """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
+    Raises ConfigInvalid for a policy that nobody could meet.
     """
     agents = load_agents()
-    redactor = Withheld(secrets.values(), [each for agent in agents.values() for each in confidential(agent)])
+    redactor = _redactor(secrets, agents.values())
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
@@ -120,7 +124,8 @@ def build_core(
     dispatcher = _dispatcher(config, engine, store, registry, redactor, clock, ids)
     decisions = engine.decisions_on(platform)
     forms = Forms(
-        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
+        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids,
+        policy=engine.policy,
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     conductor = Conductor(
@@ -139,20 +144,19 @@ def build_core(
         links=Links.to(config.links.hosts),
     )
     router = Router(
-        store=store,
-        platform=platform,
-        decisions=decisions,
-        reading=engine.reading,
-        forms=forms,
-        followups=followups,
-        conductor=conductor,
-        overhears=overhears,
-    )
+        store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, forms=forms,
+        followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
+    )  # fmt: skip
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, followups=followups, redactor=redactor,
-        model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
+        policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
         card=engine.card,
     )  # fmt: skip
+
+
+def _redactor(secrets: Secrets, agents: Iterable[AgentConfig]) -> Withheld:
+    """What takes the secrets out of every text, and what a model reads and nobody else may."""
+    return Withheld(secrets.values(), [sentence for agent in agents for sentence in confidential(agent)])
 
 
 def _dispatcher(

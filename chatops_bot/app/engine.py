@@ -6,6 +6,7 @@ from functools import partial
 
 from chatops_bot.app.config import Config
 from chatops_bot.app.keys import Keys
+from chatops_bot.app.policy_check import sound_policy
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
@@ -14,11 +15,12 @@ from chatops_bot.domain.view import View
 from chatops_bot.ports import Clock, Directory, Ids, Platform, Store, process_lease
 from chatops_bot.rendering.card import proposal_card
 from chatops_bot.sessions.applying import Applying
-from chatops_bot.sessions.card_lock import CardLock
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.reading import Reading
+from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.target_lock import IsDead, TargetLock
+from chatops_bot.sessions.telling import Telling
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.drafting import Drafter
 from chatops_bot.tools.proposal_moves import ProposalMoves
@@ -60,14 +62,16 @@ class Engine:
     applying: Applying
     decisions_on: Callable[[Platform], Decisions]
     reading: Reading
+    renewals: Renewals
 
 
 def build_engine(
     config: Config, node: Node, *, clock: Clock, ids: Ids, store: Store, registry: Registry, platform: Platform,
     directory: Directory, redactor: Redactor,
 ) -> Engine:  # fmt: skip
-    """Everything between a write call of the model, or a press, and the tool that it may run."""
-    policy = Policy()
+    """Everything between a write call of the model, or a press, and the tool that it may run. Raises ConfigInvalid for a policy
+    that nobody could meet."""
+    policy = sound_policy(config, registry)
     moves = ProposalMoves(store.proposals, store.audit, clock, redactor)
     drafter = Drafter(policy, clock, ids, config.proposal_lifetime, node.actions[0])
     card = partial(
@@ -76,7 +80,7 @@ def build_engine(
         redact=redactor.text,
         sealed=partial(sealed_button, node.buttons),
     )
-    cards = ProposalCards(store, platform, card, CardLock(store.leases, node.name, node.is_dead), clock)
+    cards = ProposalCards(store, platform, card, clock)
     applying = Applying(
         proposals=store.proposals, directory=directory, applier=Applier(registry, redactor, policy, node.actions),
         policy=policy, moves=moves, cards=cards, lock=TargetLock(store.leases, node.name, node.is_dead, clock),
@@ -85,13 +89,17 @@ def build_engine(
 
     def decisions_on(platform: Platform) -> Decisions:
         return Decisions(
-            proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, applying=applying,
-            redactor=redactor, clock=clock, key=node.buttons,
+            proposals=store.proposals, telling=Telling(platform), policy=policy, moves=moves, cards=cards,
+            applying=applying, redactor=redactor, clock=clock, key=node.buttons,
         )  # fmt: skip
 
+    renewals = Renewals(
+        proposals=store.proposals, registry=registry, drafter=drafter, policy=policy, moves=moves, cards=cards,
+        decisions=decisions_on(platform), telling=Telling(platform), redactor=redactor, clock=clock,
+    )  # fmt: skip
     reading = Reading(
         proposals=store.proposals, platform=platform, directory=directory, policy=policy, moves=moves, cards=cards,
         decisions=decisions_on(platform), redactor=redactor, clock=clock, key=node.buttons,
     )  # fmt: skip
     proposer = Proposer(store.proposals, moves, drafter, clock)
-    return Engine(policy, proposer, card, cards, applying, decisions_on, reading)
+    return Engine(policy, proposer, card, cards, applying, decisions_on, reading, renewals)

@@ -5,11 +5,12 @@ a terminal like any other, and its card in the chat tells.
 """
 
 from chatops_bot.domain.people import Person
+from chatops_bot.domain.roster import LOCAL_PREFIX
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.view import Modal, View
 from chatops_bot.platforms.terminal.adapter import CHANNEL, TerminalPlatform
-from chatops_bot.platforms.terminal.people import PREFIX, LocalPeople
+from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import Directory, Place, Platform, PlatformLimits
 
 
@@ -62,5 +63,5 @@ class ChatAndLocalPeople:
         self._local = local
 
     async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
-        people = self._local if user_id.startswith(PREFIX) else self._chat
-        return await people.person(user_id, channel, fresh=fresh)
+        directory: Directory = self._local if user_id.startswith(LOCAL_PREFIX) else self._chat
+        return await directory.person(user_id, channel, fresh=fresh)

@@ -9,13 +9,12 @@ A text that grows is redacted whole each time it is shown, less its last `held_b
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from functools import cache, lru_cache
-from typing import Any, Self
+from typing import Any
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.literals import beginnings
-from chatops_bot.domain.secret_forms import SHORTEST_SECRET, forms
+from chatops_bot.domain.secret_forms import forms
 from chatops_bot.domain.secret_rules import RULES
 
 Span = tuple[int, int, int]
@@ -31,14 +30,8 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._forms = forms(secrets)
+        self._parted = tuple(form for form in self._forms if _PARTED.search(form))
         self._begins = beginnings(dict.fromkeys(self._forms, "")) if self._forms else None
-        self._live: tuple[str, ...] = ()
-
-    def also(self, secrets: Iterable[str]) -> Self:
-        """A redactor that hides these as well, just as they are spelled: cheap enough for what lives as long as a turn."""
-        more = copy(self)
-        more._live = (*self._live, *(secret for secret in secrets if len(secret) >= SHORTEST_SECRET))
-        return more
 
     def text(self, text: str) -> str:
         """`text` with every secret replaced by a label; text without one comes back as it is."""
@@ -53,11 +46,6 @@ class Redactor:
                 start = found.start()
                 longest = next(form for form in self._forms if text.startswith(form, start))
                 spans.append((start, start + len(longest), _CONFIGURED))
-        for secret in self._live:
-            start = text.find(secret)
-            while start >= 0:
-                spans.append((start, start + len(secret), _CONFIGURED))
-                start = text.find(secret, start + 1)
         return spans
 
     def phrase(self, phrase: Phrase) -> Phrase:
@@ -82,9 +70,8 @@ class Redactor:
         """
         run = len(text) - len(text.rstrip(_VISIBLE_ASCII))
         assigned = _ASSIGNED.search(text, max(0, len(text) - _REACH))
-        parted = [form for form in (*self._forms, *self._live) if _PARTED.search(form)]
-        held = max(run, len(assigned.group()) if assigned else 0, _begun(text, parted))
-        for form in parted:
+        held = max(run, len(assigned.group()) if assigned else 0, _begun(text, self._parted))
+        for form in self._parted:
             at = text.find(form, max(0, len(text) - held - len(form) + 1))
             held = max(held, len(text) - at) if at >= 0 else held
         # Not from the middle of a run: a rule may know the run by its end.
@@ -96,10 +83,7 @@ class Redactor:
         if not held:
             return False
         near = text[-held - _REACH :]
-        return (
-            _begun(text, (*self._forms, *self._live)) >= _TELLING_CHARS
-            or _hints().search(_lowered(near)) is not None
-        )
+        return _begun(text, self._forms) >= _TELLING_CHARS or _hints().search(_lowered(near)) is not None
 
 
 def _begun(text: str, forms: Iterable[str]) -> int:

@@ -18,7 +18,10 @@ from chatops_bot.domain.tool import ToolCall, ToolStatus
 
 @dataclass(frozen=True, slots=True)
 class UserSaid:
-    """A person's message that started a turn. `text` is what they wrote, mention removed; `language` is what it was answered in."""
+    """A person's message that started a turn. `text` is what they wrote, mention removed; `language` is what it was answered in.
+
+    `mentioned` are the names of those whose ids stand in `text`.
+    """
 
     turn_id: str
     at: datetime
@@ -27,6 +30,7 @@ class UserSaid:
     author_role: str
     text: str
     language: str = ""
+    mentioned: Mapping[str, str] = field(default_factory=dict)
     kind: Literal["user"] = "user"
 
 

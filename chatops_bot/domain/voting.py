@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 
 from chatops_bot.domain.proposal import Proposal, Vote
-
-LOCAL_PREFIX = "local:"
-"""What the id of a person at this machine begins with."""
+from chatops_bot.domain.roster import LOCAL_PREFIX
 
 
 def voice(person_id: str) -> str:

@@ -20,6 +20,7 @@ _TAIL_CHARS = 12
 """From here on the beginning of a sentence is held back until it is clear whether it goes on."""
 
 _HALF_NONCE = re.compile(r"[0-9a-f]{8,31}\Z", re.IGNORECASE)
+_HEX_RUN = re.compile(rf"[0-9A-Fa-f]{{{_HEX_CHARS}}}")
 _RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}+={0,2}")
 """Whatever may hold a nonce, in hex or in base64."""
 _FENCE, _PROMPT = "[redacted:fence]", "[redacted:prompt]"
@@ -84,6 +85,8 @@ class Withheld(Redactor):
         run = match.group()
         if any(run[at : at + _CORE_CHARS] in self._cores for at in range(len(run) - _CORE_CHARS + 1)):
             return _FENCE
+        if _HEX_RUN.search(run) is None:
+            return run
         pieces: list[str] = []
         at = kept_to = 0
         while at <= len(run) - _HEX_CHARS:

@@ -20,7 +20,7 @@ from chatops_bot.rendering import card_notices as notices
 from chatops_bot.rendering.card_action import Action, Part, action_of
 from chatops_bot.rendering.card_buttons import Sealed, asking, buttons
 from chatops_bot.rendering.card_cutting import Room, cut
-from chatops_bot.rendering.card_outcome import all_parts, broken_glass, code_of, decision, outcome, reminders
+from chatops_bot.rendering.card_outcome import all_parts, broken_glass, code_of, decision, outcome, progress
 from chatops_bot.rendering.card_pages import LABEL_CHARS, pages_of
 from chatops_bot.rendering.card_redaction import redacted
 from chatops_bot.rendering.escapes import exact, inert
@@ -36,10 +36,11 @@ WHOLE_PARTS = 6
 """An action of at most this stands whole on its card, which has more to say beside it once it is closed. Slack takes about
 13,000 characters and 50 blocks in a message, all told."""
 HEAD_CHARS = 2_000
-HEAD_LINES = 40
+HEAD_LINES = 20
 HEAD_FIELDS = 12
 HEAD_VALUE_CHARS = 160
 """What a card shows of a longer action: a screen of it."""
+RECORD_CHARS = 2_000
 RESULT_CHARS = 1_500
 RESULT_LINES = 30
 
@@ -84,7 +85,7 @@ def proposal_card(
     if shows_all:
         blocks.append(_left_out(proposal, action, language))
     if is_pending:
-        blocks.extend(reminders(proposal, language))
+        blocks.extend(progress(proposal, language))
         blocks.extend(asking(proposal, language, approver_configured, approver_mentions))
     blocks.extend(buttons(proposal, language, sealed, shows_all=shows_all))
     blocks.append(_record(proposal, action, is_whole, language))
@@ -200,6 +201,6 @@ def _record(proposal: Proposal, action: Action, is_whole: bool, language: Langua
         lines[:0] = [f"{fact.label}: {fact.value}" for fact in action.details]
     if proposal.decided_by_id:
         lines.append(f"{notices.DECIDER.said_in(language)}: {exact(proposal.decided_by_id)}")
-    if not is_whole:
+    if not is_whole and sum(map(len, lines)) > RECORD_CHARS:
         lines = [cut(line, HEAD_VALUE_CHARS, language) for line in lines]
     return Code("\n".join(lines), notices.RECORD.said_in(language))

@@ -83,7 +83,7 @@ READ_ON = Phrase(
     "内容较长，此卡片没有显示全部（共 {lines} 行）；按“显示全部”查看其余。",
     "This card does not show all of it ({lines} lines); Show all has the rest.",
 )
-READ_BY = Phrase("已有 {count} 人读完全部内容", "read to the end by {count}")
+READ_BY = Phrase("已有 {count} 人读完全部内容", "Read to the end by {count}")
 
 # The pages of a long action
 PAGES_TITLE = Phrase("完整内容", "The whole action")
@@ -192,8 +192,9 @@ REVERTS = Phrase(
 )
 BEFORE = Phrase("此前", "Before")
 CHECKED = {
-    "recovered": Phrase("{time} 复查：已恢复。{summary}", "Looked again at {time}: recovered. {summary}"),
-    "no_effect": Phrase("{time} 复查：没有效果。{summary}", "Looked again at {time}: no effect. {summary}"),
-    "worse": Phrase("{time} 复查：更糟。{summary}", "Looked again at {time}: worse. {summary}"),
-    "unknown": Phrase("{time} 复查：无法判断。{summary}", "Looked again at {time}: cannot tell. {summary}"),
+    "recovered": Phrase("{time} 复查：已恢复", "Looked again at {time}: recovered"),
+    "no_effect": Phrase("{time} 复查：没有效果", "Looked again at {time}: no effect"),
+    "worse": Phrase("{time} 复查：更糟", "Looked again at {time}: worse"),
+    "unknown": Phrase("{time} 复查：无法判断", "Looked again at {time}: cannot tell"),
 }
+WITH_DETAIL = Phrase("{said}——{detail}", "{said} – {detail}")

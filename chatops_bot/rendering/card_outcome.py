@@ -99,14 +99,16 @@ def broken_glass(proposal: Proposal, language: Language) -> Iterator[Notice]:
         yield Notice(notices.BREAK_GLASS.said_in(language), "warning")
 
 
-def reminders(proposal: Proposal, language: Language) -> Iterator[Lines]:
-    """When people were called again."""
+def progress(proposal: Proposal, language: Language) -> Iterator[Lines]:
+    """When people were called again, and how many have read what is long."""
     told = ((notices.ASKED_AGAIN, proposal.asked_again_at), (notices.ESCALATED, proposal.escalated_at))
     said = [
         phrase.filled(time=clock_text(at, proposal.created_at)).said_in(language)
         for phrase, at in told
         if at is not None
     ]
+    if proposal.read_by:
+        said.append(notices.READ_BY.filled(count=len(proposal.read_by)).said_in(language))
     if said:
         yield Lines(("  ·  ".join(said),))
 
@@ -168,8 +170,12 @@ def _afterwards(proposal: Proposal, language: Language, codes: Mapping[str, str]
 
 def _checked(check: Check, proposal: Proposal, language: Language) -> str:
     summary = check.summary_zh if language == "zh" else check.summary_en
-    said = notices.CHECKED[check.verdict].filled(
-        time=clock_text(check.at, proposal.created_at),
-        summary=cut(exact(summary), SAID_CHARS, language) if summary else "",
+    said = (
+        notices.CHECKED[check.verdict]
+        .filled(time=clock_text(check.at, proposal.created_at))
+        .said_in(language)
     )
-    return said.said_in(language).strip()
+    if not summary:
+        return said
+    detail = cut(exact(summary), SAID_CHARS, language)
+    return notices.WITH_DETAIL.filled(said=said, detail=detail).said_in(language)

@@ -123,7 +123,7 @@ class Applying:
             except PlatformError as error:
                 _log.warning("who approved proposal %s cannot be confirmed: %s", approved.id, error)
                 continue
-            why = self._policy.may_approve(person, subject, now, break_glass=vote.break_glass)
+            why = self._policy.may_approve(person, subject, now, break_glass=vote.break_glass, via=vote.via)
             if why is None:
                 standing.append(person)
             else:

@@ -112,13 +112,17 @@ class Conductor:
         language: Language,
         message_id: str = "",
         claim: str = "",
+        mentioned: Mapping[str, str] | None = None,
     ) -> Accepted | None:
         """Record a turn that is to run, so that the next process starts it if this one never does.
 
         None when the inbox key `claim` was claimed before: the turn is there already.
         """
         safe, now = self._redactor.text(text), self._clock.now()
-        turn = TurnInput(self._ids.new("turn"), session, author, safe, message_id, now, language=language)
+        names = self._redactor.value(mentioned or {})
+        turn = TurnInput(
+            self._ids.new("turn"), session, author, safe, message_id, now, language=language, mentioned=names
+        )
         return await self._accepted(turn, claim)
 
     async def accept_filled(self, turn: TurnInput, filled: FormFilled) -> Accepted | None:
@@ -330,7 +334,14 @@ class Conductor:
             answer.show(Noted(notice))
         now = self._clock.now()
         said: Entry = turn_input.filled or UserSaid(
-            turn_id, now, author.id, author.name, author.role.value, turn_input.text, language
+            turn_id,
+            now,
+            author.id,
+            author.name,
+            author.role.value,
+            turn_input.text,
+            language,
+            turn_input.mentioned,
         )
         if turn_input.filled is None:  # a form that was filled in has been recorded
             await self._store.audit.record(asked_record(turn_input, now, self._redactor))

@@ -16,20 +16,20 @@ from chatops_bot.domain.proposal import Proposal, ProposalState, Via, Vote
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import opened_button
 from chatops_bot.domain.session import SessionKey
-from chatops_bot.domain.voting import voices, vote_of
-from chatops_bot.ports import Clock, Place, Platform, Proposals
+from chatops_bot.domain.voting import vote_of
+from chatops_bot.ports import Clock, Proposals
 from chatops_bot.rendering.card import needs_reading
 from chatops_bot.rendering.card_notices import READ_FIRST_REFUSED
-from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.applying import Applying, expired_phrase
 from chatops_bot.sessions.commands import Verdict
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards, language_of
+from chatops_bot.sessions.telling import Telling
 from chatops_bot.tools.drafting import subject_of
 from chatops_bot.tools.proposal_moves import ProposalMoves
 
 REASON_CHARS = 500
-"""Of the reason for a rejection; a sentence or two, which the model gets as well."""
+"""Of a reason; a sentence or two. That of a rejection the model gets as well."""
 
 _UNKNOWN = Phrase(
     "此处没有这个提案，未执行任何操作；请核对卡片上的代码。",
@@ -38,13 +38,6 @@ _UNKNOWN = Phrase(
 _NOT_OURS = Phrase(
     "这个按钮不属于此处的任何提案，未执行任何操作；请输入卡片上的代码，或重新发起请求。",
     "This button belongs to no proposal here, so nothing was run; type the code on the card, or ask for the change again.",
-)
-_DECIDED = Phrase(
-    "此提案已有结论：{state}（{who}，{when}）。", "This proposal is decided already: {state} ({who}, {when})."
-)
-_SUPERSEDED = Phrase(
-    "此提案已被新的提案取代，未执行任何操作；请在新的卡片上操作。",
-    "A newer proposal took the place of this one, so nothing was run; decide on the newer card.",
 )
 _VOTED = Phrase(
     "您的批准已计入（{when}），每人只计一次；还需要 {missing} 位其他人批准。",
@@ -74,14 +67,14 @@ class How:
 
 
 class Decisions:
-    """`platform` is where people are told what became of what they did; `key` is the one that seals buttons."""
+    """`key` is the one that seals buttons."""
 
     def __init__(
-        self, *, proposals: Proposals, platform: Platform, policy: Policy, moves: ProposalMoves, cards: ProposalCards,
+        self, *, proposals: Proposals, telling: Telling, policy: Policy, moves: ProposalMoves, cards: ProposalCards,
         applying: Applying, redactor: Redactor, clock: Clock, key: bytes,
     ) -> None:  # fmt: skip
         self._proposals = proposals
-        self._platform = platform
+        self._telling = telling
         self._policy = policy
         self._moves = moves
         self._cards = cards
@@ -101,18 +94,21 @@ class Decisions:
         """Tell somebody who gave a verdict without a code what to type: a word alone decides nothing."""
         command = _COMMANDS[verdict].said_in(language)
         typed = _OR.said_in(language).join(f"`{command} {one.code}`" for one in waiting)
-        await self._tell_in(waiting[0].session, person, _WHICH.filled(typed=typed), language)
+        await self._telling.at(waiting[0].session, person, _WHICH.filled(typed=typed), language)
 
     async def by_code(
         self, session: SessionKey, code: str, person: Person, verdict: Verdict, language: Language,
         *, reason: str = "", via: Via = "code",
     ) -> None:  # fmt: skip
-        """A typed `approve <code>` or `reject <code>`, in the thread of the card."""
+        """A typed `approve <code>` or `reject <code>`, in the thread of the card.
+
+        `reason` is why they reject, or why they approve in spite of a freeze.
+        """
         proposal = await self._proposals.by_code(session, code.upper())
         if proposal is None:
-            await self._tell_in(session, person, _UNKNOWN, language)
+            await self._telling.at(session, person, _UNKNOWN, language)
         elif verdict == "approve":
-            await self.approve(proposal, person, How(via))
+            await self.approve(proposal, person, How(via), break_glass=reason)
         else:
             await self.reject(proposal, person, How(via), reason)
 
@@ -139,7 +135,7 @@ class Decisions:
             or opened[1] > proposal.revision
         ):
             await self._moves.refuse_press(event, _NOT_OURS)
-            await self._tell_in(event.session, event.person, _NOT_OURS, None)
+            await self._telling.at(event.session, event.person, _NOT_OURS, None)
             return None
         return proposal, How("button", opened[1])
 
@@ -166,9 +162,8 @@ class Decisions:
                 newer = await self._proposals.get(proposal.id)
                 if newer is None:
                     return
-                if (
-                    newer.revision == proposal.revision
-                ):  # nobody was faster, so it was too late by the store's clock
+                if newer.revision == proposal.revision:
+                    # Nobody was faster, so it was too late by the store's clock.
                     await self._too_late(newer, person, how)
                     return
                 proposal = newer
@@ -176,29 +171,33 @@ class Decisions:
     async def _vote(self, proposal: Proposal, person: Person, how: How, break_glass: str) -> bool:
         now = self._clock.now()
         if not proposal.is_open:
-            await self._tell_decided(proposal, person)
+            await self._telling.decided(proposal, person)
             return True
         if now >= proposal.expires_at:
             await self._too_late(proposal, person, how)
             return True
-        refusal = self._policy.may_approve(person, subject_of(proposal), now, break_glass=break_glass)
+        refusal = self._policy.may_approve(
+            person, subject_of(proposal), now, break_glass=break_glass, via=how.via
+        )
         if refusal is not None:
             return await self._refused(proposal, person, refusal, how)
         if person.id not in proposal.read_by and needs_reading(proposal, self._redactor.text):
             return await self._refused(proposal, person, READ_FIRST_REFUSED, how)
+        is_frozen = self._policy.frozen(subject_of(proposal), now) is not None
+        why = self._redactor.text(break_glass.strip()[:REASON_CHARS]) if is_frozen else ""
         earlier = vote_of(proposal, person.id)
         if earlier is not None:
-            missing = proposal.quorum - voices(vote.person_id for vote in proposal.votes)
+            missing = proposal.quorum - len(proposal.votes)
             told = _VOTED.filled(when=f"{earlier.at:%H:%M} UTC", missing=missing)
-            await self._tell(proposal, person, told)
+            await self._telling.about(proposal, person, told)
             return True
-        vote = Vote(person.id, person.name, person.role.value, now, how.via, break_glass)
+        vote = Vote(person.id, person.name, person.role.value, now, how.via, why)
         votes = (*proposal.votes, vote)
-        is_last = voices(one.person_id for one in votes) >= proposal.quorum
+        is_last = len(votes) >= proposal.quorum
         moved = await self._moves.move(
-            proposal, ProposalState.APPROVED if is_last else ProposalState.PENDING, person, "approved",
+            proposal, ProposalState.APPROVED if is_last else ProposalState.PENDING, person, "broke_glass" if why else "approved",
             {**how.told(), "votes": len(votes), "quorum": proposal.quorum, "digest": proposal.digest}
-            | ({"break_glass": break_glass} if break_glass else {}),
+            | ({"break_glass": why} if why else {}),
             votes=votes, **(_decided_by(person, vote) if is_last else {}),
         )  # fmt: skip
         if moved is None:
@@ -211,7 +210,7 @@ class Decisions:
 
     async def _reject(self, proposal: Proposal, person: Person, how: How, reason: str) -> bool:
         if proposal.state not in (ProposalState.PENDING, ProposalState.EXPIRED):
-            await self._tell_decided(proposal, person)
+            await self._telling.decided(proposal, person)
             return True
         refusal = self._policy.may_reject(person, subject_of(proposal))
         if refusal is not None:
@@ -229,38 +228,18 @@ class Decisions:
             return False
         await self._cards.settle(rejected)
         if is_late:
-            await self._tell(proposal, person, said)
+            await self._telling.about(proposal, person, said)
         return True
 
     async def _too_late(self, proposal: Proposal, person: Person, how: How) -> None:
         await self._moves.refuse(proposal, person, expired_phrase(proposal), how.told())
         await self._applying.expire(proposal, expired_phrase(proposal))
-        await self._tell(proposal, person, expired_phrase(proposal))
+        await self._telling.about(proposal, person, expired_phrase(proposal))
 
     async def _refused(self, proposal: Proposal, person: Person, why: Phrase, how: How) -> bool:
         await self._moves.refuse(proposal, person, why, how.told())
-        await self._tell(proposal, person, why)
+        await self._telling.about(proposal, person, why)
         return True
-
-    async def _tell_decided(self, proposal: Proposal, person: Person) -> None:
-        if proposal.state is ProposalState.EXPIRED:
-            said = Phrase(proposal.outcome_text, proposal.outcome_text)
-        elif proposal.state is ProposalState.SUPERSEDED:
-            said = _SUPERSEDED
-        else:
-            when = f"{proposal.decided_at or proposal.created_at:%H:%M} UTC"
-            said = _DECIDED.filled(state=proposal.state.value, who=proposal.decided_by_name, when=when)
-        place = Place(proposal.session.channel, proposal.session.thread)
-        await self._platform.whisper(place, person.id, whisper_view(said, language_of(proposal), "info"))
-
-    async def _tell(self, proposal: Proposal, person: Person, phrase: Phrase) -> None:
-        await self._tell_in(proposal.session, person, phrase, language_of(proposal))
-
-    async def _tell_in(
-        self, session: SessionKey, person: Person, phrase: Phrase, language: Language | None
-    ) -> None:
-        place = Place(session.channel, session.thread)
-        await self._platform.whisper(place, person.id, whisper_view(phrase, language))
 
 
 def _decided_by(person: Person, vote: Vote) -> Mapping[str, object]:

@@ -18,7 +18,8 @@ from chatops_bot.domain.errors import PlatformError, ToolError, ToolFailed
 from chatops_bot.domain.event import ControlUsed, ModalSubmitted
 from chatops_bot.domain.form import OWN, Form, FormState, FormValues, with_problems
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.people import Effect, Person, Role, may_ask
+from chatops_bot.domain.people import Effect, Person, Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import FormClosed, FormFilled
@@ -58,7 +59,7 @@ class Taken:
 class Forms:
     def __init__(
         self, *, store: Store, platform: Platform, directory: Directory, registry: Registry, redactor: Redactor, clock: Clock,
-        ids: Ids,
+        ids: Ids, policy: Policy,
     ) -> None:  # fmt: skip
         self._store = store
         self._platform = platform
@@ -67,6 +68,7 @@ class Forms:
         self._redactor = redactor
         self._clock = clock
         self._ids = ids
+        self._policy = policy
 
     async def show(self, form: Form) -> None:
         """Post or update the form's message. A new form takes the place of the open ones that asked the same person the same."""
@@ -87,6 +89,9 @@ class Forms:
             card = await self._platform.finish(known, view)
         await self._store.audit.record(shown_record(form, card, self._clock.now()))
         await self._store.forms.shown(form.id, card, form.revision)
+        latest = await self._store.forms.get(form.id)
+        if latest is not None and latest.shown_revision > form.revision:  # as in `ProposalCards.show`
+            await self.show(latest)
 
     async def show_quietly(self, form: Form) -> None:
         """As `show`; when the platform fails, the message stays behind and is caught up by the sweep."""
@@ -140,13 +145,16 @@ class Forms:
         return Taken(corrected, problems=_problems(corrected))
 
     async def filled_in_dialog(self, event: ModalSubmitted) -> Taken:
-        """A dialog was sent off. What is wrong is for the platform to show at the fields; the dialog holds what was typed."""
-        form = await self._admitted(event.value, event.person)
+        """A dialog was sent off, in no channel: its author's role is that in the form's. What is wrong is for the platform to show at the fields; the dialog holds what was typed."""
+        asking = await self._store.forms.get(event.value)
+        channel = asking.session.channel if asking is not None else ""
+        person = await self._directory.person(event.person.id, channel)
+        form = await self._admitted(event.value, person)
         if form is None:
             return Taken()
-        answered = await self._judged(form, event.inputs, event.person)
+        answered = await self._judged(form, event.inputs, person)
         if answered.arguments is not None:
-            return await self._submitted(form, answered, event.person)
+            return await self._submitted(form, answered, person)
         return Taken(problems=_problems(answered))
 
     async def sweep(self) -> None:
@@ -176,11 +184,12 @@ class Forms:
                 taken.append(Taken(form, _turn(form, somebody), notices.TOO_LATE))
                 continue
             try:
-                person = await self._directory.person(form.requester_id)
+                person = await self._directory.person(form.requester_id, form.session.channel)
             except PlatformError as error:
                 _log.warning("who filled in form %s cannot be asked: %s", form.id, error)
                 continue
-            taken.append(Taken(form, _turn(form, person), may_ask(person, form.effect)))
+            refusal = self._policy.may_ask(person, form.tool, form.effect, form.session.channel)
+            taken.append(Taken(form, _turn(form, person), refusal))
         return taken
 
     async def _catch_up(self, form: Form) -> None:
@@ -200,9 +209,10 @@ class Forms:
                 view = whisper_view(notices.UNKNOWN, None)
                 await self._platform.whisper(Place(session.channel, session.thread), person.id, view)
             return None
-        refusal = may_ask(person, form.effect)
-        if form.requester_id != person.id:
-            refusal = notices.NOT_YOURS.filled(name=form.requester_name)
+        refusal = self._policy.may_answer(
+            person, form.tool, form.effect, form.session.channel,
+            asked_id=form.requester_id, asked_name=form.requester_name,
+        )  # fmt: skip
         if form.is_open and self._clock.now() >= form.expires_at:
             form = await self._close(form, FormState.EXPIRED) or form
         if refusal is None and not form.is_open:

@@ -4,8 +4,9 @@ A card is drawn from the stored proposal alone. It comes last: after the state, 
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Language, Phrase
@@ -13,7 +14,6 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.domain.view import View
 from chatops_bot.ports import Clock, Place, Platform, Store
-from chatops_bot.sessions.card_lock import CardLock
 from chatops_bot.sessions.recording import shown_record
 
 _log = logging.getLogger(__name__)
@@ -28,29 +28,24 @@ def language_of(proposal: Proposal) -> Language:
     return "zh" if proposal.language == "zh" else "en"
 
 
-class ProposalCards:
-    """`draw` makes the view of a proposal."""
+class Draw(Protocol):
+    def __call__(self, proposal: Proposal, *, codes: Mapping[str, str]) -> View:
+        """The card of a proposal; `codes` are those of the proposals that it points to, by id."""
 
-    def __init__(
-        self, store: Store, platform: Platform, draw: Callable[[Proposal], View], lock: CardLock, clock: Clock
-    ) -> None:
+
+class ProposalCards:
+    def __init__(self, store: Store, platform: Platform, draw: Draw, clock: Clock) -> None:
         self._store = store
         self._platform = platform
         self._draw = draw
-        self._lock = lock
         self._clock = clock
 
     async def show(self, proposal: Proposal) -> None:
-        """Post or update the proposal's card, unless it shows a newer state, and remember which revision it shows."""
-        async with self._lock.held(proposal.id):
-            stored = await self._store.proposals.get(proposal.id)
-            if stored is None or stored.shown_revision <= proposal.revision:
-                await self._show(
-                    replace(proposal, card=stored.card if stored and stored.card else proposal.card)
-                )
+        """Post or update the proposal's card, and remember which revision it shows.
 
-    async def _show(self, proposal: Proposal) -> None:
-        view = self._draw(proposal)
+        Another process may have shown a newer revision meanwhile, before this one landed on top of it: then that is shown again.
+        """
+        view = self._draw(proposal, codes=await self._codes(proposal))
         place = Place(proposal.session.channel, proposal.session.thread)
         known = proposal.card
         if known is None and proposal.revision > 0:
@@ -62,6 +57,14 @@ class ProposalCards:
             card = await self._platform.post(place, view, key=proposal.id)
         await self._store.audit.record(shown_record(proposal, card, self._clock.now()))
         await self._store.proposals.shown(proposal.id, card, proposal.revision)
+        latest = await self._store.proposals.get(proposal.id)
+        if latest is not None and latest.shown_revision > proposal.revision:
+            await self.show(latest)
+
+    async def _codes(self, proposal: Proposal) -> Mapping[str, str]:
+        pointers = (proposal.supersedes, proposal.superseded_by, proposal.inverse_of, proposal.undone_by)
+        found = [await self._store.proposals.get(pointer) for pointer in pointers if pointer]
+        return {other.id: other.code for other in found if other is not None}
 
     async def show_new(self, proposal: Proposal) -> None:
         """Post the card of a new proposal, and let those that it replaces point to it."""
@@ -69,7 +72,7 @@ class ProposalCards:
         if proposal.supersedes:
             for stale in await self._store.proposals.with_stale_card():
                 if stale.superseded_by == proposal.id:
-                    await self.show_quietly(stale)
+                    await self.catch_up(stale)
 
     async def show_quietly(self, proposal: Proposal) -> None:
         """Show the card; when the platform fails, it stays stale and is caught up later."""

@@ -99,12 +99,11 @@ class Reading:
         if page is not None:
             shown = self._page(proposal, int(page.group(1)), person)
             await self._platform.update_modal(event.dialog, shown)
-        elif event.control == "read" and self._may_record(proposal, person):
-            recorded = await self._recorded(proposal, person)
-            latest = recorded or await self._proposals.get(proposal.id) or proposal
-            await self._platform.update_modal(
-                event.dialog, read_modal(latest, is_recorded=recorded is not None)
-            )
+        elif event.control == "read":
+            may = self._may_record(proposal, person)
+            recorded = await self._recorded(proposal, person) if may else None
+            shown = read_modal(proposal, is_recorded=recorded is not None)
+            await self._platform.update_modal(event.dialog, shown)
 
     async def _recorded(self, proposal: Proposal, person: Person) -> Proposal | None:
         """The proposal with its reader on record; None when there is nothing left to decide."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from chatops_bot.domain.event import ControlUsed, DialogUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Language, Phrase, language_of, language_of_words
-from chatops_bot.domain.people import Effect, Person, may_ask
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Entry, spoken_in
 from chatops_bot.ports import Place, Platform, Store
@@ -30,6 +31,7 @@ from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
 from chatops_bot.sessions.peers import StopPressed, StopSaid, TurnHanded, Word, pass_on
 from chatops_bot.sessions.reading import Reading
+from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
 
 _log = logging.getLogger(__name__)
@@ -82,21 +84,25 @@ class Router:
         platform: Platform,
         decisions: Decisions,
         reading: Reading,
+        renewals: Renewals,
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
+        policy: Policy,
         overhears: Overhears = every_message,
     ) -> None:
         self._store = store
         self._platform = platform
         self._decisions = decisions
         self._reading = reading
+        self._renewals = renewals
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
+        self._policy = policy
         self._overhears = overhears
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
-        self._stopping = Stopping(self._mailboxes, conductor, platform, store)
+        self._stopping = Stopping(self._mailboxes, conductor, platform, policy, store)
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def handle(self, event: InboundEvent) -> None:
@@ -203,11 +209,12 @@ class Router:
             return Received()
         text, language = event.text.strip(), await self._language(event)
         problem = _problem(text, event)
-        is_question = command is None and problem is None and may_ask(event.author, Effect.READ) is None
+        is_question = command is None and problem is None and self._policy.may_speak(event.author) is None
         if is_question and not self._mailboxes.is_full(event.session):
             # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
             accepted = await self._conductor.accept(
-                event.session, event.author, text, language=language, message_id=event.message_id, claim=event.dedupe_key
+                event.session, event.author, text, language=language, message_id=event.message_id, claim=event.dedupe_key,
+                mentioned=event.mentioned,
             )  # fmt: skip
             if accepted is None:
                 return Received()
@@ -284,6 +291,8 @@ class Router:
         match event.control:
             case "approve" | "reject":
                 await self._decisions.press(event)
+            case "again":
+                await self._renewals.press(event)
             case "show":
                 if not await self._refused(event.person, event.session, None):
                     await self._reading.open(event)
@@ -335,7 +344,7 @@ class Router:
 
     async def _refused(self, person: Person, session: SessionKey, language: Language | None) -> bool:
         """Whether the person may not use the bot at all; they alone are told."""
-        refusal = may_ask(person, Effect.READ)
+        refusal = self._policy.may_speak(person)
         if refusal is None:
             return False
         await self._conductor.turn_away(session, person, refusal)

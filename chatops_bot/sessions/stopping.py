@@ -6,7 +6,8 @@ another process holds is stopped there.
 """
 
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.people import Person, may_stop
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
@@ -19,10 +20,13 @@ _NOTHING = Phrase("现在没有正在处理的问题。", "Nothing is running he
 
 
 class Stopping:
-    def __init__(self, mailboxes: Mailboxes, conductor: Conductor, platform: Platform, store: Store) -> None:
+    def __init__(
+        self, mailboxes: Mailboxes, conductor: Conductor, platform: Platform, policy: Policy, store: Store
+    ) -> None:
         self._mailboxes = mailboxes
         self._conductor = conductor
         self._platform = platform
+        self._policy = policy
         self._store = store
 
     async def by_button(self, session: SessionKey, turn_id: str, person: Person) -> None:
@@ -52,7 +56,7 @@ class Stopping:
         return True
 
     async def _stop(self, turn: TurnInput, person: Person, language: Language) -> None:
-        refusal = may_stop(person, asker_id=turn.author.id)
+        refusal = self._policy.may_stop(person, asker_id=turn.author.id)
         if refusal is not None:
             await self._tell(turn.session, person, refusal, language)
         elif self._mailboxes.withdraw(turn):

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from chatops_bot.domain.errors import ToolError, ToolFailed, ToolImpossible, ToolTimedOut
 from chatops_bot.domain.language import Language, Phrase
@@ -22,6 +22,7 @@ from chatops_bot.ports import ToolContext, ToolSpec, WriteTool
 from chatops_bot.tools.border import guarded
 from chatops_bot.tools.bounds import in_time
 from chatops_bot.tools.registry import Registry, contract_hash
+from chatops_bot.tools.validation import stored_arguments
 
 T = TypeVar("T")
 HASH_CHARS = 12
@@ -30,10 +31,6 @@ HASH_CHARS = 12
 _ALTERED = Phrase(
     "存储的动作与批准时显示的不一致，未执行任何操作；请重新发起请求。",
     "The stored action is not the one that was shown, so nothing ran; ask for the change again.",
-)
-_MISFIT = Phrase(
-    "存储的参数不再符合工具的要求，未执行任何操作。",
-    "The stored arguments no longer fit the tool, so nothing ran.",
 )
 _RESTARTED = Phrase(
     "机器人在执行过程中重启，无法确认变更是否生效；请先核实，系统不会自动重试。",
@@ -66,7 +63,7 @@ class Applier:
         """What became of an action whose process died while it ran: proved by reading back, or unknown. Changes nothing."""
         try:
             tool, arguments = self._call_of(proposal)
-            outcome = await _called(
+            outcome = await called(
                 tool.spec, tool.probe(arguments, proposal.plan, _context(proposal, approver))
             )
         except ToolError:
@@ -85,7 +82,7 @@ class Applier:
             if drift:
                 return _drifted(drift)
             tool, arguments = self._call_of(proposal)
-            fresh = await _called(tool.spec, tool.plan(arguments, context))
+            fresh = await called(tool.spec, tool.plan(arguments, context))
         except ToolImpossible as error:
             return _impossible(error.phrase, _language(proposal))
         except ToolError as error:
@@ -94,7 +91,7 @@ class Applier:
         if drift:
             return _drifted(drift)
         try:
-            return _came_to(await _called(tool.spec, tool.apply(arguments, context)))
+            return _came_to(await called(tool.spec, tool.apply(arguments, context)))
         except ToolTimedOut as error:
             return _unknown(_after_timeout(error.phrase))
         except ToolFailed as error:
@@ -119,17 +116,14 @@ class Applier:
     def _call_of(self, proposal: Proposal) -> tuple[WriteTool, BaseModel]:
         """The tool and the stored arguments, as it takes them. Raises ToolError."""
         tool = cast("WriteTool", self._registry.find(proposal.tool))
-        try:
-            return tool, tool.spec.arguments.model_validate(dict(proposal.arguments))
-        except ValidationError as error:
-            raise ToolFailed(_MISFIT) from error
+        return tool, stored_arguments(proposal.arguments, tool.spec.arguments)
 
     def _redacted(self, applied: Applied) -> Applied:
         content = self._redactor.value(applied.content)
         return Applied(applied.state, self._redactor.phrase(applied.summary), content)
 
 
-async def _called(spec: ToolSpec, work: Awaitable[T]) -> T:
+async def called(spec: ToolSpec, work: Awaitable[T]) -> T:
     """What a step of a tool returns, within its time; raises only ToolError."""
     return await in_time(spec, guarded(spec.name, work))
 

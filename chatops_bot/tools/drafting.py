@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import ToolFailed, ToolRefused
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Risk
 from chatops_bot.domain.policy import Policy, Subject
@@ -48,7 +48,8 @@ class Drafter:
         supersedes: str = "",
         inverse_of: str = "",
     ) -> Proposal:
-        """The proposal of a call, asked for by the person of `context`. Raises ToolError where it makes no sense now."""
+        """The proposal of a call, asked for by the person of `context`. Raises ToolError where it makes no sense now, ToolRefused
+        where they may not."""
         plan = await tool.plan(arguments, context)
         stored = arguments.model_dump(mode="json")
         refuse_what_nobody_would_read(plan, stored)
@@ -75,7 +76,11 @@ class Drafter:
             supersedes=supersedes,
             inverse_of=inverse_of,
         )
-        return self.sealed(replace(bare, quorum=self._policy.quorum(subject_of(bare))))
+        subject = subject_of(bare)
+        refusal = self._policy.may_propose(context.person, subject)
+        if refusal is not None:
+            raise ToolRefused(refusal)
+        return self.sealed(replace(bare, quorum=self._policy.quorum(subject)))
 
     def sealed(self, proposal: Proposal) -> Proposal:
         """`proposal` with the seal of the action that it holds."""

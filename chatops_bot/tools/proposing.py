@@ -7,6 +7,7 @@ would leave it to chance which of them somebody presses.
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any, cast
 
 from chatops_bot.domain.language import Phrase
@@ -40,11 +41,10 @@ class Proposer:
     async def _propose(self, invocation: Invocation) -> Dispatched:
         started = self._clock.monotonic()
         tool, context = cast("WriteTool", invocation.tool), invocation.context
-        waiting = await self._waiting(context.session, tool.spec.name)
-        arguments = canonical_json(invocation.arguments.model_dump(mode="json"))
-        for one in waiting:
-            if canonical_json(one.arguments) == arguments:
-                return Dispatched(_waits_already(one), "known")
+        waiting = await waiting_here(self._proposals, context.session, tool.spec.name, self._clock.now())
+        same = same_call(waiting, invocation.arguments.model_dump(mode="json"))
+        if same is not None:
+            return Dispatched(_waits_already(same), "known")
         draft = await self._drafter.draft(
             tool, invocation.arguments, context, call_id=invocation.call.id, language=invocation.language
         )
@@ -55,13 +55,6 @@ class Proposer:
         result = _waits(draft)
         await self._moves.add(draft, context.person, result.content, milliseconds)
         return Dispatched(result, "proposed", draft)
-
-    async def _waiting(self, session: SessionKey, tool: str) -> list[Proposal]:
-        pending = await self._proposals.in_states(frozenset({ProposalState.PENDING}))
-        now = self._clock.now()
-        return [
-            one for one in pending if one.session == session and one.tool == tool and one.expires_at > now
-        ]
 
     async def _supersede(self, waiting: list[Proposal], draft: Proposal, person: Person) -> str:
         """Replace what waits for the same target since an earlier turn; returns the id of the newest that was replaced.
@@ -74,6 +67,18 @@ class Proposer:
                 replaced = await self._moves.supersede(one, draft, person)
                 newest = newest if replaced is None else one.id
         return newest
+
+
+async def waiting_here(proposals: Proposals, session: SessionKey, tool: str, now: datetime) -> list[Proposal]:
+    """The proposals of a tool that may be decided on in a conversation, oldest first."""
+    pending = await proposals.in_states(frozenset({ProposalState.PENDING}))
+    return [one for one in pending if one.session == session and one.tool == tool and one.expires_at > now]
+
+
+def same_call(waiting: list[Proposal], arguments: Mapping[str, Any]) -> Proposal | None:
+    """The one of `waiting` that has exactly these arguments."""
+    wanted = canonical_json(arguments)
+    return next((one for one in waiting if canonical_json(one.arguments) == wanted), None)
 
 
 def _waits(proposal: Proposal) -> ToolResult:

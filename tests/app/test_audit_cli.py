@@ -185,6 +185,23 @@ async def test_records_are_found_by_what_somebody_knows_of_them(
         await show(Where(data=tmp_path), AuditFilter(proposal="ZZZ999"), as_json=True, last=1)
 
 
+async def test_a_line_says_what_was_asked_and_why_something_was_refused(
+    tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+):
+    store = await SqliteStore.open(tmp_path / "bot.db", clock)
+    await store.audit.record(
+        replace(a_call(1, clock), decision="asked", tool="", arguments="", result='{"text":"pause it"}')
+    )
+    await store.audit.record(
+        replace(a_call(2, clock), decision="refused", result='{"refused":"A viewer may not."}', person_id="")
+    )
+    await store.aclose()
+    assert await show(Where(data=tmp_path), AuditFilter(), as_json=False, last=2) == 0
+    asked, refused = capsys.readouterr().out.splitlines()
+    assert '{"text":"pause it"}  by 奥斯卡 (operator)' in asked
+    assert 'query_tasks {"page": 2} {"refused":"A viewer may not."}  by nobody' in refused
+
+
 def test_a_time_is_a_moment_or_how_long_ago():
     now = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
     assert moment("90m", now) == now - timedelta(minutes=90)
@@ -204,12 +221,14 @@ def test_a_decision_that_no_record_has_is_refused_with_those_that_there_are():
 
 
 def words_of(path: Path) -> Iterator[str]:
-    """What a module writes as the decision of a record: `decision="…"` and the second argument of `Dispatched`."""
+    """What a module writes as the decision of a record: `decision="…"`, or where `Dispatched` and `moves.move` take it."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call):
             values = [keyword.value for keyword in node.keywords if keyword.arg == "decision"]
             if isinstance(node.func, ast.Name) and node.func.id == "Dispatched":
                 values += node.args[1:2]
+            if isinstance(node.func, ast.Attribute) and node.func.attr == "move":
+                values += node.args[3:4]
             values = [
                 side
                 for value in values
@@ -222,7 +241,7 @@ def words_of(path: Path) -> Iterator[str]:
 
 def test_every_word_that_is_recorded_is_in_the_vocabulary_and_in_the_docs():
     words = {word for path in (REPOSITORY / "chatops_bot").rglob("*.py") for word in words_of(path)}
-    assert {"auto", "proposed", "asked_back", "refused", "filled", "imported"} <= words
+    assert {"auto", "asked_back", "read", "approved", "refused", "filled", "imported"} <= words
     ends = {state.value for state in ProposalState} - {"pending"} | {state.value for state in FormState} - {
         "open",
         "submitted",

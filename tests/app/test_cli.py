@@ -172,6 +172,13 @@ def test_an_error_that_quotes_a_file_name_does_not_drive_the_terminal(tmp_path: 
     assert "\x1b" not in refused.stderr
 
 
+def test_an_error_that_quotes_an_address_hides_its_password(tmp_path: Path):
+    refused = run_cli("run", "--config", tmp_path / "redis:" / "password=correct-horse.yaml")
+    assert refused.returncode == 2
+    assert "correct-horse" not in refused.stderr
+    assert "password=[redacted]" in refused.stderr
+
+
 def test_run_without_a_configuration_or_secrets_says_what_is_missing(tmp_path: Path):
     refused = run_cli("run", "--config", tmp_path / "chatops-bot.yaml")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)

@@ -19,19 +19,13 @@ import yaml
 
 from chatops_bot.app.anchoring import Anchoring
 from chatops_bot.app.clock import ManualClock, SystemClock
-from chatops_bot.app.config import (
-    Config,
-    LocalConfig,
-    ModelEndpoint,
-    RolesConfig,
-    StoreConfig,
-    anchor_path_of,
-)
+from chatops_bot.app.config import Config, LocalConfig, ModelEndpoint, StoreConfig, anchor_path_of
 from chatops_bot.app.doctor.command import doctor, examine
 from chatops_bot.app.doctor.findings import Check, Finding, Status, as_lines, failed, ok, run_side_by_side
 from chatops_bot.app.doctor.local import check_roles
 from chatops_bot.app.doctor.services import asked_scopes
 from chatops_bot.app.keys import key_file, open_keys
+from chatops_bot.app.policy_config import RolesConfig
 from chatops_bot.simulators.slack.scopes import GRANTED
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
 from tests.app.test_audit_cli import a_call
@@ -114,7 +108,7 @@ async def test_all_is_well_before_the_first_start(world: World):
     found = await seen(world)
     assert {name: finding.status for name, finding in found.items() if finding.status is not Status.OK} == {}
     assert list(found) == [
-        "config", "environment", "roles", "prompts", "data folder", "store", "audit key", "audit anchors", "bot", "scheduler", "scheduler viewer",
+        "config", "environment", "roles", "policy", "prompts", "data folder", "store", "audit key", "audit anchors", "bot", "scheduler", "scheduler viewer",
         "scheduler operator", "scheduler admin", "model", "slack bot", "slack scopes", "slack app", "slack people", "slack channel",
     ]  # fmt: skip
     assert found["roles"].says == "2 people may approve changes; 4 have a role of their own."
@@ -227,6 +221,38 @@ async def test_with_no_second_admin_it_warns_of_deletions_that_nobody_could_appr
     for enough in (world.config(roles=more), config.model_copy(update={"local": LocalConfig(role="admin")})):
         (found,) = await check_roles(enough)
         assert found.status is Status.OK
+
+
+async def test_without_rules_the_roles_say_who_may(world: World):
+    found = await seen(world)
+    assert found["policy"].says == "No rules: the roles alone say who may ask and approve (docs/policy.md)."
+
+
+@pytest.mark.case("hitl-C39")
+async def test_a_rule_that_nobody_could_meet_fails_with_its_line(world: World):
+    rule = {"tools": ["delete_task"], "approve": {"people": [world.people["adam"]["id"]]}, "count": 2}
+    path = written(world, policy={"rules": [rule]})
+    found = await seen(world, path)
+    line = 1 + path.read_text().splitlines().index("  - approve:")
+    assert found["policy"].status is Status.FAILED
+    assert found["policy"].says.startswith(
+        f"{path}, line {line}: policy.rules.0: by policy.rules.0, delete_task (high risk) takes 2 approvals"
+    )
+
+
+async def test_groups_and_their_members_of_today_are_looked_at(world: World):
+    leads = world.workspace.ready()["groups"]["incident-leads"]
+    rule = {"tools": ["pause_task"], "approve": {"groups": [leads]}}
+    found = await seen(world, written(world, policy={"rules": [rule]}))
+    assert found["policy"].status is Status.OK
+    assert found["slack policy"].says == "The rules can be met by the 4 people of today."
+    alone = {"tools": ["pause_task"], "approve": {"groups": [leads]}, "count": 3}
+    found = await seen(world, written(world, policy={"rules": [alone]}))
+    assert found["policy"].status is Status.OK, "who is in a group is not known without asking"
+    assert "takes 3 approvals, and fewer people may give one" in failures(found)["slack policy"]
+    unknown = {"approve": {"groups": ["S0000"]}}
+    found = await seen(world, written(world, policy={"rules": [unknown]}))
+    assert "who is in user group S0000" in failures(found)["slack policy"]
 
 
 def no_database(path: Path) -> str:

@@ -63,8 +63,10 @@ NEEDS: dict[str, set[str]] = {
     "conversations.history": {"channels:history", "groups:history", "im:history"},
     "conversations.replies": {"channels:history", "groups:history", "im:history"},
     "conversations.info": {"channels:read", "groups:read"},
+    "usergroups.users.list": {"usergroups:read"},
     "users.info": {"users:read"},
     "views.open": set(),
+    "views.update": set(),
 }
 """What Slack's reference of each method says of scopes, for public and private channels and direct messages."""
 EVENT_NEEDS = {
@@ -74,7 +76,7 @@ EVENT_NEEDS = {
     "message.im": {"im:history"},
 }
 METHOD = re.compile(
-    r"(?:auth|apps|bots|chat|conversations|files|reactions|team|users|views|assistant)\.[A-Za-z.]+"
+    r"(?:auth|apps|bots|chat|conversations|files|reactions|team|usergroups|users|views|assistant)\.[A-Za-z.]+"
 )
 
 

@@ -156,6 +156,26 @@ def test_a_record_that_stands_twice_is_duplicated(at: int, fit: bool):
     assert broken(renumbered(rows) if fit else rows) == (at + 2, "duplicated")
 
 
+def test_a_forged_row_in_the_place_of_one_that_was_moved_on_is_no_insertion():
+    forged = replace(CHAIN[2], mac="f" * 64)
+    assert broken([*CHAIN[:2], forged, CHAIN[3], CHAIN[2], *CHAIN[4:]]) == (3, "reordered")
+
+
+def test_the_bytes_that_are_sealed_stay_the_same_from_version_to_version():
+    """A chain outlives the program that began it: who changes these bytes breaks every chain there is."""
+    sealed = link(KEY, Head(6, "ab" * 32), a_record(7))
+    assert sealed.body == (
+        '{"arguments":"{\\"task_id\\":3}","at":"2026-03-02T14:32:07+00:00","decision":"approved","milliseconds":7,'
+        '"person_id":"U1","person_name":"\\u6797\\u6d69\\u7136","proposal_id":"prop_1","result":"{\\"n\\":7}",'
+        '"result_sha256":"ab","role":"operator","session":"s","status":"approved","tool":"pause_task","turn_id":"turn_1","v":1}'
+    )
+    assert (sealed.seq, sealed.key_id, sealed.prev) == (7, KEY.id, "ab" * 32)
+    assert (sealed.key_id, sealed.mac) == (
+        "4d8c36bc73f30511",
+        "0ba808ebde6a0606643923629e0ae4abc06923225289b74a3e939b06c7abbd65",
+    )
+
+
 def test_a_record_that_stands_again_much_later_is_duplicated():
     assert broken([*CHAIN, CHAIN[2]]) == (13, "duplicated")
 

@@ -79,6 +79,7 @@ WORSE = Check(at(8), "worse", "运行 #42 也失败了", "run #42 failed too")
 LIFE: dict[str, dict[str, Any]] = {
     "asked_again": {"asked_again_at": at(6)},
     "escalated": {"asked_again_at": at(6), "escalated_at": at(9)},
+    "read": {"read_by": ("U3", "U4"), "asked_again_at": at(6)},
     "two_needed": TWO,
     "one_of_two": {**TWO, "votes": (ANA,)},
     "two_of_two": {**TWO, **APPLIED, "votes": (ANA, BO)},

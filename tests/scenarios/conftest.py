@@ -22,7 +22,6 @@ from chatops_bot.app.config import (
     AccountsConfig,
     AlertsConfig,
     Config,
-    RolesConfig,
     SchedulerConfig,
     Secrets,
     ShutdownConfig,
@@ -31,6 +30,7 @@ from chatops_bot.app.config import (
 )
 from chatops_bot.app.keys import read_keys
 from chatops_bot.app.local_socket import socket_address
+from chatops_bot.app.policy_config import RolesConfig
 from chatops_bot.llm.scripted import ScriptedModel
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.ports import LLM, Clock, Ids, Store

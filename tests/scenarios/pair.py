@@ -16,6 +16,7 @@ from chatops_bot.ports import LLM
 from tests.redis_server import RedisServer
 from tests.scenarios import dying_bot
 from tests.scenarios.conftest import World
+from tests.scenarios.dying_bot import KillPoint
 from tests.scenarios.tapped_store import tapped
 
 LEASE_SECONDS = 3.0
@@ -53,12 +54,14 @@ class Pair:
             yield bot
 
     @asynccontextmanager
-    async def process(self, name: str, model: ModelEndpoint) -> AsyncIterator["BotProcess"]:
-        """A bot in a process of its own, once it is up."""
+    async def process(
+        self, name: str, model: ModelEndpoint | None = None, *, dies: KillPoint | None = None
+    ) -> AsyncIterator["BotProcess"]:
+        """A bot in a process of its own, once it is up; it kills itself at `dies`."""
         hears, tells = _processes.Pipe(duplex=False)
         slack = self.world.folder / "workspace" / "workspace.sqlite3"
         process = _processes.Process(
-            target=dying_bot.run, args=(self.config(name), self.secrets(model), slack, None, tells)
+            target=dying_bot.run, args=(self.config(name), self.secrets(model), slack, dies, tells)
         )
         process.start()
         tells.close()
@@ -84,6 +87,10 @@ class Pair:
 @dataclass
 class BotProcess:
     process: multiprocessing.process.BaseProcess
+
+    async def death(self) -> None:
+        """Until it is dead."""
+        await asyncio.to_thread(self.process.join, 30)
 
     def kill(self) -> None:
         self._send(signal.SIGKILL)

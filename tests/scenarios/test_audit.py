@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chatops_bot.app.anchoring import read_anchors
-from chatops_bot.app.config import RolesConfig
+from chatops_bot.app.policy_config import RolesConfig
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.audit_check import Verified, verify
 from tests.audit_rows import read_audit, read_rows

@@ -212,8 +212,7 @@ def _check_records(data: Path, proposal: Proposal, messages: list[Json]) -> None
         row.decision for _, row in read_audit(data / "bot.db") if row.proposal_id == proposal.id
     )
     verified(data)
-    assert decisions["approved"] >= 1
-    assert decisions[proposal.state.value] >= 1
+    assert [decisions[step] for step in ("proposed", "approved", "claimed", proposal.state.value)] == [1] * 4
     with sqlite3.connect(f"file:{data / 'bot.db'}?mode=ro", uri=True) as db:
         turns = db.execute("SELECT count(*) FROM turns").fetchone()[0]
         kinds = [entry_from(body).kind for (body,) in db.execute("SELECT body FROM entries")]

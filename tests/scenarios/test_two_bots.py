@@ -11,9 +11,12 @@ from chatops_bot.llm.scripted import ScriptedModel, says
 from tests.llm.model_server import Answer, ModelServer, text
 from tests.redis_server import RedisServer
 from tests.scenarios.conftest import Json, World, action_ids, everything, until, visible
+from tests.scenarios.dying_bot import KillPoint
 from tests.scenarios.pair import TAKEN_OVER_SECONDS, Pair
 from tests.scenarios.test_restart import HeldAt
 from tests.scenarios.test_stop import shows
+
+PAUSE = "POST /api/v1/tasks/1/pause"
 
 
 @pytest.fixture
@@ -124,6 +127,22 @@ async def test_a_bot_that_is_killed_leaves_its_turns_to_the_other_within_the_sta
     assert len(messages) == 4
     assert "Found this." in everything(messages[1])
     print(f"taken over {taken:.1f} s after kill -9")
+
+
+@pytest.mark.processes
+@pytest.mark.case("hitl-C06")
+async def test_a_change_that_a_dead_bot_had_begun_is_settled_by_the_other_and_never_tried_again(pair: Pair):
+    world = pair.world
+    claimed = KillPoint("proposals.move", 2, "after")
+    async with pair.process("a", dies=claimed) as a:
+        ts = await world.says("oscar", f"{world.mention} pause nightly-report")
+        card = next(m for m in await world.settled(ts, 2) if "prop_" in everything(m))
+        await world.click("ana", card, "approve")
+        await a.death()
+        async with pair.bot("b"):
+            settled = await world.becomes(ts, card, "Outcome unknown: ")
+    assert world.to_scheduler.reached(PAUSE) == []
+    assert "approve" not in action_ids(settled)
 
 
 @pytest.mark.processes

@@ -15,6 +15,7 @@ from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Reasoning
 from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.session import MessageRef, RunningTurn, TurnOutcome
 from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.tool import ToolCall
@@ -113,7 +114,7 @@ class Stage:
         """What the next process finds of this one, which is no more."""
         await self.store.aclose()
         self.store = await SqliteStore.open(self.path, self.clock)
-        return await recover_turns(self.store, self.wall, Everybody(), self.clock)
+        return await recover_turns(self.store, self.wall, Everybody(), Policy(), self.clock)
 
     async def comes_to_rest(self) -> None:
         self.answer.show(Rested(TurnOutcome.STOPPED, ""))

@@ -14,6 +14,7 @@ from chatops_bot.domain.event import ModalSubmitted
 from chatops_bot.domain.form import Form
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import Plan
 from chatops_bot.rendering import form_notices
@@ -79,7 +80,7 @@ async def counter(
     tool = getattr(request, "param", Switch)()
     forms = Forms(
         store=store, platform=wall, directory=people, registry=Registry([tool]), redactor=Redactor(()), clock=clock,
-        ids=CountingIds(),
+        ids=CountingIds(), policy=Policy(),
     )  # fmt: skip
     yield Counter(forms, people, store, clock, form)
     await store.aclose()

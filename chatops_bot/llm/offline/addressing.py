@@ -12,15 +12,16 @@ from chatops_bot.llm.offline.arguments import mask, plain_name_in
 from chatops_bot.llm.offline.asked_back import understand_reply
 from chatops_bot.llm.offline.cues import Hold
 from chatops_bot.llm.offline.open_form import open_form_of
+from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.understanding import Intent
 
-_SPOKEN_OF_ONESELF = re.compile(
+_SPOKEN_OF_ONESELF = regex(
     r"^\W*(?:(?:ok(?:ay)?|yes|sure|thanks|thx|right|alright)\b\W*)*"
     r"(?:(?:i|we)(?:'(?:ll|m|ve|re))?(?!'d)(?! (?:want|need|would like)\b)|let me|on it)\b"
     r"|^\W*(?:(?:好的?|行|嗯|收到)\W*)*(?:我们?+(?!想|要|需要|的))",
     re.IGNORECASE,
 )
-_GREETING = re.compile(
+_GREETING = regex(
     r"\W*(?:hi|hello|hey|hello there|good (?:morning|evening)|你好|您好|嗨|早上好|晚上好)\W*", re.IGNORECASE
 )
 

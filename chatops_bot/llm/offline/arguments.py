@@ -11,6 +11,7 @@ from math import ceil
 from typing import Literal
 
 from chatops_bot.llm.offline import fillers
+from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.spelling import mended
 
 SpanKind = Literal["name", "quote", "url", "other"]
@@ -20,26 +21,26 @@ _MOST_SPANS = 512
 NAME_CHARS = 128
 """Length of a task's name at most (its column in the scheduler)."""
 
-_QUOTED = re.compile(
+_QUOTED = regex(
     r"```(?P<block>[\s\S]*?)```|(?P<ticks>`+)(?P<code>[^\n]+?)(?P=ticks)|\"(?P<double>[^\"\n]+)\"|“(?P<curly>[^”\n]+)”"
     r"|「(?P<corner>[^」\n]+)」|『(?P<white>[^』\n]+)』|(?<![\w'])'(?P<single>[^'\n]+)'(?!\w)"
 )
-_CITED_LINE = re.compile(r"(?m)^[ \t]*(?:>|&gt;).*$")
+_CITED_LINE = regex(r"(?m)^[ \t]*(?:>|&gt;).*$")
 """Somebody else's words, as people cite them in chats."""
-_URL = re.compile(r"https?://[^\s<>\"'`，。；、）]+", re.IGNORECASE)
-_SHORTCODE = re.compile(r"(?<![\w:]):[A-Za-z][A-Za-z0-9_+-]*:(?!\w)")
+_URL = regex(r"https?://[^\s<>\"'`，。；、）]+", re.IGNORECASE)
+_SHORTCODE = regex(r"(?<![\w:]):[A-Za-z][A-Za-z0-9_+-]*:(?!\w)")
 """`:pray:`, the way Slack writes an emoji."""
 _PICTURES = frozenset({"So", "Sk", "Mn"})
 """Unicode categories of emoji, their skin tones and their variants."""
-_SPACES = re.compile(r"[^\S\n]+")
-_MENTION = re.compile(r"<[@#!][^>\n]*>")
-_TOKEN = re.compile(r"(?<![A-Za-z0-9._-])[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+(?![A-Za-z0-9])")
-_ORDINARY_TOKEN = re.compile(
+_SPACES = regex(r"[^\S\n]+")
+_MENTION = regex(r"<[@#!][^>\n]*>")
+_TOKEN = regex(r"(?<![A-Za-z0-9._-])[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+(?![A-Za-z0-9])")
+_ORDINARY_TOKEN = regex(
     r"(?:re-?run|un-?pause|re-?enable|kick-off|time-out|on-call|follow-up|up-to-date|long-running|e-mail|set-up|so-called|"
     r"(?:sun|mon|tue|wed|thu|fri|sat)-(?:sun|mon|tue|wed|thu|fri|sat)|real-time|day-to-day|ad-hoc|well-known|in-progress|e\.g|i\.e|a\.m|p\.m|\d+-(?:hour|hr|day|min|minute|week)s?)",
     re.IGNORECASE,
 )
-_JOINED = re.compile(r"\b(re|un)-(?=run|pause|enable)|\b(time)-(?=out)|\b(kick|set)-(?=off|up)")
+_JOINED = regex(r"\b(re|un)-(?=run|pause|enable)|\b(time)-(?=out)|\b(kick|set)-(?=off|up)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +101,13 @@ def mask(text: str) -> Masked:
     return Masked(mended(bare), tuple(spans))
 
 
-_RUN_ID = re.compile(
+_RUN_ID = regex(
     r"(?:\b(?:run|instance|execution)s?\s*(?:id\s*)?[:#]?\s*#?|(?:实例|运行记录|执行记录|运行|执行)\s*(?:id\s*)?[:#]?\s*#?|第\s*)(\d{1,18})(?!\s*(?:个|次(?!运行|执行)|条|小时|分钟|天|h\b|m\b|:|hours?|min))"
 )
-_TASK_ID = re.compile(
+_TASK_ID = regex(
     r"(?:\b(?:task|job)s?\s*(?:id\s*)?[:#]?\s*|任务\s*(?:id\s*)?[:#]?\s*|#\s*)(\d{1,18})(?!\d|\s*(?:个|次|条|小时|分钟|天))|(\d{1,18})\s*号任务"
 )
-_BARE_ID = re.compile(r"(?<![\w.:/-])(\d{1,18})(?![\w.:/%-])")
+_BARE_ID = regex(r"(?<![\w.:/-])(\d{1,18})(?![\w.:/%-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +175,15 @@ _UNITS = (
     ("week", r"个?星期|周|weeks?\b|w\b"),
     ("month", r"个?月(?!\d)|months?\b"),
 )
-_SPAN_OF_TIME = re.compile(
+_SPAN_OF_TIME = regex(
     rf"(?P<amount>{NUMBER}|half an?|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|(?:a )?couple of|(?:a )?few)?"
     r"[\s-]*(?:" + "|".join(f"(?P<{unit}>{pattern})" for unit, pattern in _UNITS) + ")"
 )
-_RECENT_UNIT = re.compile(r"(?:last|past|previous|this|最近|过去|近|这|本|上|上个|这个|本个)\s*$")
+_RECENT_UNIT = regex(r"(?:last|past|previous|this|最近|过去|近|这|本|上|上个|这个|本个)\s*$")
 _NAMED_WINDOWS: tuple[tuple[re.Pattern[str], int], ...] = (
-    (re.compile(r"昨天|昨日|\byesterday\b"), 48),
-    (re.compile(r"前天"), 72),
-    (re.compile(r"今天|今日|今早|昨晚|\btoday\b|\blast night\b|\bthis morning\b|\bovernight\b"), 24),
+    (regex(r"昨天|昨日|\byesterday\b"), 48),
+    (regex(r"前天"), 72),
+    (regex(r"今天|今日|今早|昨晚|\btoday\b|\blast night\b|\bthis morning\b|\bovernight\b"), 24),
 )
 LONGEST_HOURS = 24 * 90
 
@@ -213,7 +214,7 @@ def hours_in(clause: str) -> int | None:
     return next((hours for pattern, hours in _NAMED_WINDOWS if pattern.search(clause)), None)
 
 
-_COUNT = re.compile(
+_COUNT = regex(
     rf"(?:最近|最新|近|前|上|过去)\s*的?\s*(?P<zh>{NUMBER})\s*(?:次|条|个|轮)|\b(?:last|latest|newest|recent|top|past)\s+(?P<en>\d{{1,3}})\s+(?!h|m|d|w)"
 )
 

@@ -4,7 +4,6 @@ What was wanted is read anew from the conversation, so nothing is kept beside it
 in what the bot said last, and it is answered by a message that names something and asks nothing.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -13,12 +12,13 @@ from chatops_bot.domain.model import AssistantMessage, Message, UserMessage
 from chatops_bot.llm.offline import report
 from chatops_bot.llm.offline.arguments import NOTHING, Target, ids_in, mask, plain_name_in
 from chatops_bot.llm.offline.cues import RETRACTION, Kind
+from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.understanding import LONE_NUMBER_IS_A_RUN, Intent, understand
 
 _TURNS = 6
 """How far back a question may have begun: each wrong name is a turn of its own."""
 
-_ONE_WORD = re.compile(r"\W*\w+\W*")
+_ONE_WORD = regex(r"\W*\w+\W*")
 
 
 def understand_reply(

@@ -4,7 +4,6 @@ Everything that came from outside is only ever compared with names or quoted in 
 exception that is data by nature: the id of a task or run that a name stands for.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -23,6 +22,7 @@ from chatops_bot.domain.model import (
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.llm.offline.content import Content, arguments_of, content_of, rows_of
 from chatops_bot.llm.offline.decisions import OpenProposal, Record, decisions_in
+from chatops_bot.llm.offline.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _earlier(messages: Iterable[Message]) -> Iterable[str]:
             yield from (each["text"] for each in told if isinstance(each.get("text"), str))
 
 
-_NOW = re.compile(
+_NOW = regex(
     r"(?P<year>\d{4})(?:-|年)(?P<month>\d{1,2})(?:-|月)(?P<day>\d{1,2})日?\s+(?P<hour>\d{1,2}):(?P<minute>\d{2})"
     r"[^\n]*?UTC(?P<sign>[+-])(?P<hours>\d{2}):(?P<minutes>\d{2})"
 )

@@ -12,39 +12,40 @@ from typing import Any
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.llm.offline.arguments import Masked, Span
 from chatops_bot.llm.offline.cues import NAME
+from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.schedules import cron_in, impossible_clock_in, mentions_time
 
-_NAMED = re.compile(
+_NAMED = regex(
     rf"(?:\b(?:named\b|called\b|name\b\s*(?:is|:|=)?)|名为|名叫|叫做?|名称?(?:是|为|:|=)?|名字(?:是|叫|为|:)?)\s*(?:(?P<span>{NAME})|(?P<word>[a-z][a-z0-9]*))"
 )
-_TASK_THEN_NAME = re.compile(
+_TASK_THEN_NAME = regex(
     rf"(?:\b(?:task|job)|任务)\s*[:,，]?\s*(?P<span>{NAME})|(?P<before>{NAME})\s*(?:task|job|任务)"
 )
 _TYPES = (
-    ("container", re.compile(r"\b(?:container|docker|image)\b|容器|镜像")),
-    ("shell", re.compile(r"\b(?:shell|bash|script|command)\b|命令|脚本")),
-    ("http", re.compile(r"\bhttps?\b|接口|网址")),
+    ("container", regex(r"\b(?:container|docker|image)\b|容器|镜像")),
+    ("shell", regex(r"\b(?:shell|bash|script|command)\b|命令|脚本")),
+    ("http", regex(r"\bhttps?\b|接口|网址")),
 )
-_PAYLOAD_CUE = re.compile(
+_PAYLOAD_CUE = regex(
     rf"(?:\b(?:payload|command|cmd|script|url|runs?|running|execut\w+|calls?|fetch(?:es)?|gets?|hits?|pings?|args?|flags?)|"
     rf"内容|命令|脚本|执行|运行|地址|网址|调用|请求|访问|参数)\s*(?:is|是|为|:|=)?\s*(?P<span>{NAME})"
 )
-_IMAGE_CUE = re.compile(rf"(?:\bimage|镜像)\s*(?:is|是|为|:|=)?\s*(?P<span>{NAME})")
-_TIMEOUT = re.compile(
+_IMAGE_CUE = regex(rf"(?:\bimage|镜像)\s*(?:is|是|为|:|=)?\s*(?P<span>{NAME})")
+_TIMEOUT = regex(
     r"(?:timeout|超时(?:时间)?)\s*(?:of|is|是|为|:|=)?\s*(?P<n>\d{1,5})\s*(?P<unit>m\b|min|分|h\b|小时|hour)?"
 )
-_RETRIES = re.compile(
+_RETRIES = regex(
     r"(?:(?:retry|retries|max[ _]retry|重试)\s*(?:of|is|是|为|:|=)?\s*(?P<n>\d{1,2})|(?P<m>\d{1,2})\s*(?:retries|次重试))"
 )
 _LIKELY = (
-    (re.compile(r"\b(?:every morning|each morning)\b|每天早上|每早"), "0 9 * * *"),
+    (regex(r"\b(?:every morning|each morning)\b|每天早上|每早"), "0 9 * * *"),
     (
-        re.compile(r"\b(?:every night|each night|nightly|every day|daily)\b|每晚|每夜|每天|每日|天天"),
+        regex(r"\b(?:every night|each night|nightly|every day|daily)\b|每晚|每夜|每天|每日|天天"),
         "0 2 * * *",
     ),
-    (re.compile(r"\b(?:every weekday|weekdays)\b|工作日"), "0 9 * * 1-5"),
-    (re.compile(r"\b(?:every week|weekly|every sunday)\b|每周|每星期"), "0 3 * * 0"),
-    (re.compile(r"\b(?:every month|monthly)\b|每个?月"), "0 4 1 * *"),
+    (regex(r"\b(?:every weekday|weekdays)\b|工作日"), "0 9 * * 1-5"),
+    (regex(r"\b(?:every week|weekly|every sunday)\b|每周|每星期"), "0 3 * * 0"),
+    (regex(r"\b(?:every month|monthly)\b|每个?月"), "0 4 1 * *"),
 )
 _NO_SUCH_TIME = Phrase(
     "没有 {clock} 这个时间，请在表单里选择或填写调度。",

@@ -7,6 +7,7 @@ schedules (`@daily`) and the names of days (`mon-fri`) have exact numeric forms 
 import re
 
 from chatops_bot.domain.language import Phrase
+from chatops_bot.llm.offline.regex import regex
 
 _FIELDS = (
     (Phrase("分钟", "minute"), 0, 59),
@@ -28,11 +29,9 @@ _DAY_NAMES = {name: str(day) for day, name in enumerate(("sun", "mon", "tue", "w
 _DAY = "|".join(_DAY_NAMES)
 _ATOM = rf"(?:[\d*/?#-]|(?<![a-z])(?:{_DAY})(?![a-z]))+"
 _FIELD = rf"{_ATOM}(?:,{_ATOM})*"
-_WRITTEN = re.compile(rf"(?<![\w*/,-])(?P<fields>{_FIELD}(?:[ \t]+{_FIELD}){{3,6}})(?![\w*/-])")
-_ALIAS = re.compile(r"@(?:" + "|".join(alias[1:] for alias in _ALIASES) + r")\b")
-_ITEM = re.compile(
-    r"(?:(?P<all>\*)|(?P<low>\d{1,2})(?:-(?P<high>\d{1,2}))?)(?:/(?P<step>\d{1,2}))?", re.ASCII
-)
+_WRITTEN = regex(rf"(?<![\w*/,-])(?P<fields>{_FIELD}(?:[ \t]+{_FIELD}){{3,6}})(?![\w*/-])")
+_ALIAS = regex(r"@(?:" + "|".join(alias[1:] for alias in _ALIASES) + r")\b")
+_ITEM = regex(r"(?:(?P<all>\*)|(?P<low>\d{1,2})(?:-(?P<high>\d{1,2}))?)(?:/(?P<step>\d{1,2}))?", re.ASCII)
 
 
 def written_in(text: str) -> str | None:

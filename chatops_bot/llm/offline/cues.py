@@ -8,6 +8,8 @@ Changing verbs are matched strictly (see `verbs`); questions are matched loosely
 import re
 from enum import StrEnum
 
+from chatops_bot.llm.offline.regex import regex
+
 
 class Kind(StrEnum):
     """What is wanted. The value is the word for it in tests and logs."""
@@ -50,45 +52,45 @@ class Hold(StrEnum):
 NAME = "[\ue000-\uefff]"
 """One masked name, quotation or address."""
 
-CHINESE_QUESTION = re.compile(
+CHINESE_QUESTION = regex(
     r"为什么|为何|怎么|怎样|如何|咋|谁|何时|什么|哪|是否|有没有|是不是|要不要|该不该|应该|会不会|多少|多久|多长|几[次个点]|吗|呢|么\s*$"
 )
-PROHIBITION = re.compile(
+PROHIBITION = regex(
     r"\b(?:don'?t|do not|dont|never|not|no need to|avoid|rather not|shouldn'?t|mustn'?t|won'?t|can'?t|cannot|"
     r"refrain from|without)\b"
     r"|不要|(?<![特分级区类识个])别(?!的|人)|勿|不必|不用|无需|不准|不许|禁止|(?<!能)不能(?!.*吗)|不可(?!以)|不该|不应|不想|没必要|没有必要|暂不|先不|不再|不会|不(?=\s*(?:暂停|删|恢复|重试|触发))"
 )
-RETRACTION = re.compile(
+RETRACTION = regex(
     r"(?:\s*+(?:nope|not|no|don'?t|do not|never ?mind|cancel(?: that| it)?|forget (?:it|that)|wait|scratch that|不要了|不要|不用了|不|别|算了|"
     r"取消|先别|等等|等一下)(?:吧|了)?+\s*+)++"
 )
-CONTRAST = re.compile(r"\b(?:but|instead|rather)\b|但是|但|不过|而是|改为|改成")
-POLITE_CONDITION = re.compile(
+CONTRAST = regex(r"\b(?:but|instead|rather)\b|但是|但|不过|而是|改为|改成")
+POLITE_CONDITION = regex(
     r"\bif (?:you (?:can|could|may|please)|possible|that'?s ok(?:ay)?)\b|(?:如果)?(?:可以|方便|行|没问题)的话|如果(?:可以|方便|行)"
 )
 
 HOLDS: tuple[tuple[Hold, re.Pattern[str]], ...] = (
-    (Hold.CONDITIONAL, re.compile(
+    (Hold.CONDITIONAL, regex(
         r"\b(?:if|when|whenever|once(?!\s*(?:more|now|please|again|for me)*\s*$)|unless|after|until|before|in case)\b"
         r"|如果|要是|假如|倘若|一旦|的话|除非|直到|等.{0,16}(?:后|再|了)|当.{1,20}时")),
-    (Hold.DEFERRED, re.compile(
+    (Hold.DEFERRED, regex(
         r"\b(?:tomorrow|tonight|later|next (?:week|month|monday|day)|in \d+ ?(?:m|min|minutes?|h|hours?|days?)|"
         r"for \d+ ?(?:m|min|minutes?|h|hours?|days?)|at \d)"
         r"|明天|后天|今晚|稍后|晚点|下周|下个月|(?:小时|分钟|天)(?:之|以)?后|点(?:钟)?再")),
-    (Hold.BULK, re.compile(r"\b(?:all|every(?!\s+(?:night|day|hour|time|morning|evening|week|month|minute|\d))|everything|each|both|any)\b|所有|全部|每个|每一个|一切|全都|任何")),
-    (Hold.CHOICE, re.compile(r"\bor\b|或者?|还是")),
+    (Hold.BULK, regex(r"\b(?:all|every(?!\s+(?:night|day|hour|time|morning|evening|week|month|minute|\d))|everything|each|both|any)\b|所有|全部|每个|每一个|一切|全都|任何")),
+    (Hold.CHOICE, regex(r"\bor\b|或者?|还是")),
 )  # fmt: skip
 
-REFERENCE = re.compile(
+REFERENCE = regex(
     r"\b(?:it|its|that|this|the (?:same )?(?:task|job))\b|它|这个|那个|该任务|此任务|这任务|刚才|上面"
 )
-SUCCESS_RATE = re.compile(r"成功率|success rate")
-SOME_OTHER = re.compile(
+SUCCESS_RATE = regex(r"成功率|success rate")
+SOME_OTHER = regex(
     r"\b(?:last|latest|newest|recent|recently|all|any|everything|things?|runs|tasks|jobs|which|system|scheduler)\b"
     r"|最近|最后|上次|最新|所有|全部|哪|系统|整体|调度"
 )
 """Words that make a sentence without a name be about something else than what the thread is about."""
-CHANGED = re.compile(
+CHANGED = regex(
     r"\b(?:paused?|resumed?|disabled?|enabled?|deleted?|removed?|triggered?|suspended?|stopped)\b|暂停|停用|停掉|恢复|启用|删除|触发|禁用"
 )
 
@@ -96,29 +98,29 @@ _FAILURE = (
     r"\b(?:fail(?:s|ed|ing|ures?)?|errors?|errored|broken?|broke|crash(?:es|ed|ing)?|timed out|timeouts?|"
     r"red|unsuccessful|wrong|died|blew up|exploded)\b|失败|报错|出错|异常|挂了|挂掉|跑挂|红了|变红|炸了|崩了|超时|错误|没跑成|出问题|故障|没成功"
 )
-FAILURE = re.compile(_FAILURE)
-SHOW = re.compile(r"\b(?:show|display|view|see|print|get)\b|看|显示|查")
-LOOK = re.compile(
+FAILURE = regex(_FAILURE)
+SHOW = regex(r"\b(?:show|display|view|see|print|get)\b|看|显示|查")
+LOOK = regex(
     r"\b(?:look into|look at|(?:take|have) a look|check (?:it|this|that|on|out)|figure (?:it|this|that) out|figure out|dig into|find out)\b"
     r"|看一下|看一看|看下|看看|瞧瞧|查一下|查下|查查|查一查|处理一下"
 )
 """A request to look, without saying for what: about a named task that failed, or about what the thread is about."""
 
 QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    (Kind.HELP, re.compile(
+    (Kind.HELP, regex(
         r"^\s*(?:hi|hello|hey|help|help me|你好|您好|嗨|帮助|hello there|good (?:morning|evening)|早上好|晚上好|在吗)\s*$"
         r"|what can you do|what do you do|how (?:do|can) i use|who are you|how (?:do|to|can|could|would)\b.*\b(?:pause|resume|delete|trigger|create|retry|run)\b"
         r"|你能做什么|你会什么|能干什么|能做什么|怎么用|使用说明|你是谁"
         r"|(?:怎么|如何|怎样)(?!.*被).{0,6}(?:暂停|恢复|删除|触发|创建|新建|重试)")),
-    (Kind.EXPLAIN, re.compile(
+    (Kind.EXPLAIN, regex(
         r"\b(?:why|reasons?|cause|analy[sz]e|analysis|diagnose|investigate|debug|troubleshoot|explain)\b"
         r"|what (?:went wrong|happened|is wrong|'?s wrong)|what'?s wrong|look into"
         r"|为什么|为何|原因|分析|怎么.{0,3}(?:失败|挂|红|停|报错|出错)|怎么回事|怎么了|怎么会|排查|诊断|咋|查一下.*(?:报错|错误)|出了什么问题")),
-    (Kind.DETAIL, re.compile(
+    (Kind.DETAIL, regex(
         r"\b(?:config\w*|details?|depend\w*|upstream|downstream|success rate|retry (?:policy|count)|max retries|payload|cron|"
         r"next run|when (?:does|will|is)|timeout setting|describe|schedule|compare)\b"
         r"|配置|详情|详细|依赖|上游|下游|成功率|超时时间|重试策略|重试次数|下次|什么时候|何时|对比|比较")),
-    (Kind.VERIFY, re.compile(
+    (Kind.VERIFY, regex(
         r"\bdid (?:it|that|this|the (?:change|pause|resume|retry|trigger|delete|deletion))\b.*\b(?:work|go through|succeed|happen|take effect|apply)\b"
         r"|\b(?:is|was|has|did|are) (?:it|that|this|the (?:change|proposal))\b.*\b(?:done|applied|approved|rejected|executed|been applied|get approved|in effect|finished|expire[d]?)\b"
         r"|\b(?:did|was|were|has|is)\s+\S+\s+(?:get |got |been |really )?(?:done|applied|approved|rejected|executed|paused|resumed|deleted|"
@@ -127,20 +129,20 @@ QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         r"|(?:成功|生效|执行|完成|搞定|通过|批准|处理|恢复|暂停|删除|触发|重试|创建|停|改|好)(?:成功|好|完)?了(?:吗|没有|没|么)|有没有(?:成功|生效|通过|批准|执行)|(?:是否|是不是)(?:已经?)?(?:成功|生效|通过|批准|执行)"
         r"|谁(?:批准|同意|拒绝)|结果(?:如何|怎么样|怎样|呢)|^\s*生效没")),
     (Kind.FAILURES, FAILURE),
-    (Kind.WORKERS, re.compile(
+    (Kind.WORKERS, regex(
         r"\b(?:workers?|nodes?|loads?|capacity|utili[sz]ation|machines?|executors?)\b|节点|负载|机器|执行器|容量|利用率")),
-    (Kind.RUNS, re.compile(
+    (Kind.RUNS, regex(
         r"\b(?:running|in progress|recent runs|latest runs|last runs|run history|runs|executions?)\b"
         r"|正在运行|正在执行|在跑|在运行|在执行|运行记录|执行记录|最近的?运行|最近的?执行|运行历史|执行历史|跑了")),
-    (Kind.HEALTH, re.compile(
+    (Kind.HEALTH, regex(
         r"\b(?:health\w*|overview|status|state|summary|how are things|how is everything|how'?s everything|all (?:good|ok|okay|green|fine)|"
         r"everything (?:ok|okay|fine|good|alright)|is the scheduler)\b"
         r"|健康|概览|整体|总体|概况|状态|状况|大盘|情况|正常|总览|还好吗|还行吗|没事吧|没问题吧")),
-    (Kind.LIST, re.compile(r"\b(?:tasks?|jobs?)\b|任务|作业|列表")),
+    (Kind.LIST, regex(r"\b(?:tasks?|jobs?)\b|任务|作业|列表")),
 )  # fmt: skip
 """Tried in this order; the first that matches wins."""
 
 STATUS_FILTERS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("disabled", re.compile(r"\b(?:paused|disabled|suspended|stopped)\b|(?:已)?(?:暂停|停用|禁用)")),
-    ("enabled", re.compile(r"\b(?:enabled|active)\b|已?启用")),
+    ("disabled", regex(r"\b(?:paused|disabled|suspended|stopped)\b|(?:已)?(?:暂停|停用|禁用)")),
+    ("enabled", regex(r"\b(?:enabled|active)\b|已?启用")),
 )

@@ -1,6 +1,6 @@
 """Words that are never part of a task's name when somebody writes one in plain words ("pause the nightly report")."""
 
-import re
+from chatops_bot.llm.offline.regex import regex
 
 ENGLISH = frozenset(
     """a about again all am an and any are as asap at away back be been bot by can could currently did do does doing done down
@@ -16,7 +16,7 @@ ENGLISH = frozenset(
     off did didn't isn't broken crash crashed timeout timed into first check know history list retry retries policy count max
     setting settings not don't doesn't information info or versus vs between""".split()  # noqa: SIM905 - a list literal would be 200 lines
 )
-CHINESE = re.compile(
+CHINESE = regex(
     r"所有|全部|每个|任何|为什么|为何|怎么回事|怎么样|怎么了|怎么|一下|一次|一遍|一会儿|最近|上次|最后|最新|刚才|刚刚|失败|报错|出错|错误|异常|超时|运行|实例|执行|任务|作业|"
     r"帮我|帮忙|麻烦|请问|请|立即|立刻|马上|现在|手动|先|再|又|吧|了|的|掉|把|将|给我|我|你|您|它|这个|那个|这次|那次|该|此|"
     r"能不能|可不可以|能否|可否|可以|能|吗|呢|啊|呀|么|是否|是不是|有没有|是|被|会|老是|总是|一直|原因|分析|看看|看下|看一下|查看|查一下|查询|查|看|告诉|显示|"

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import math
-import re
 from collections.abc import AsyncGenerator
 
 from chatops_bot.domain.model import (
@@ -19,8 +18,9 @@ from chatops_bot.llm.offline import phrases
 from chatops_bot.llm.offline.conversation import read
 from chatops_bot.llm.offline.desk import Answer
 from chatops_bot.llm.offline.plan import respond
+from chatops_bot.llm.offline.regex import regex
 
-_PIECE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff]{1,4}|[^\s\u2e80-\u9fff\uf900-\ufaff]{1,24}\s?|\s+")
+_PIECE = regex(r"[\u2e80-\u9fff\uf900-\ufaff]{1,4}|[^\s\u2e80-\u9fff\uf900-\ufaff]{1,24}\s?|\s+")
 
 LONGEST_SHOW = 2.5
 """Seconds that an answer may take to grow: the whole of it was there before its first word."""

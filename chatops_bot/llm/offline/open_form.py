@@ -4,7 +4,6 @@ What it says is put beside what the form holds, and the call is made again: comp
 form takes the older one's place.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,11 +15,12 @@ from chatops_bot.llm.offline.arguments import mask
 from chatops_bot.llm.offline.content import arguments_of, content_of
 from chatops_bot.llm.offline.creation import new_task_in
 from chatops_bot.llm.offline.cues import CHINESE_QUESTION, LOOK, SHOW, Kind
+from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.understanding import Intent
 
 _READS_LIKE_FIELDS = frozenset({Kind.DETAIL, Kind.RUNS, Kind.LIST, Kind.EXPLAIN})
 """What a list of fields is taken for where no form is open: "runs `echo hi`", "payload", "task x"."""
-_ASKING = re.compile(
+_ASKING = regex(
     r"[?？]|\b(?:list|recent|last|latest|what|why|how|which|who|analy[sz]e|explain)\b|列出|最近|分析|为什么"
 )
 

@@ -15,6 +15,7 @@ from chatops_bot.llm.offline.arguments import NOTHING, Target, ids_in, mask
 from chatops_bot.llm.offline.content import Content, id_of, rows_of
 from chatops_bot.llm.offline.conversation import Result, results_in
 from chatops_bot.llm.offline.decisions import record_of
+from chatops_bot.llm.offline.regex import regex
 
 _SHORTEST_NAME = 3
 """Letters of a Latin name that is found in running text: a task named "db" would be found everywhere."""
@@ -126,5 +127,5 @@ def _pattern_of(name: str) -> re.Pattern[str] | None:
     if not folded or folded in fillers.ENGLISH or (folded.isascii() and len(folded) < _SHORTEST_NAME):
         return None
     if not folded.isascii():
-        return re.compile(re.escape(folded))
-    return re.compile(rf"(?<![a-z0-9])(?<![a-z0-9][._-]){re.escape(folded)}(?![._-]?[a-z0-9])")
+        return regex(re.escape(folded))
+    return regex(rf"(?<![a-z0-9])(?<![a-z0-9][._-]){re.escape(folded)}(?![._-]?[a-z0-9])")

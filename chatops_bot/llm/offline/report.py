@@ -14,6 +14,7 @@ from chatops_bot.llm.offline.conversation import Result
 from chatops_bot.llm.offline.cues import Hold, Kind
 from chatops_bot.llm.offline.decisions import OpenProposal, Record
 from chatops_bot.llm.offline.quoting import Reader, code, fact
+from chatops_bot.llm.offline.regex import regex
 
 _NAMES_SHOWN = 8
 
@@ -210,7 +211,7 @@ def joined(sections: Iterable[str]) -> str:
     return _lists_ended("\n".join(kept))
 
 
-_BLOCK = re.compile(r"(?m)^(`{3,})\n[\s\S]*?\n\1$")
+_BLOCK = regex(r"(?m)^(`{3,})\n[\s\S]*?\n\1$")
 
 
 def _lists_ended(text: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from chatops_bot.domain.language import Phrase
 from chatops_bot.llm.offline import cron
 from chatops_bot.llm.offline.arguments import NUMBER, number_of
+from chatops_bot.llm.offline.regex import regex
 
 _ENGLISH_WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _CHINESE_WEEKDAYS = "日一二三四五六"
@@ -156,7 +157,7 @@ def _hourly(match: re.Match[str]) -> str | None:
 
 
 _PHRASES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = tuple(
-    (re.compile(pattern), build)
+    (regex(pattern), build)
     for pattern, build in (
         (rf"每隔?\s*(?P<step>{NUMBER})\s*分钟", _every(60, "{} * * * *")),
         (rf"每隔?\s*(?P<step>{NUMBER})\s*个?小时", _every(24, "0 {} * * *")),

@@ -3,7 +3,7 @@
 Replaced letters are not mended, since they make other words ("remote"); neither is anything that is a word itself.
 """
 
-import re
+from chatops_bot.llm.offline.regex import regex
 
 _VERBS = (
     "pause",
@@ -35,7 +35,7 @@ def _slips(verb: str) -> set[str]:
 
 
 _MENDED = {slip: verb for verb in _VERBS for slip in _slips(verb) if slip not in _WORDS} | _SHORT_FORMS
-_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
+_WORD = regex(r"[a-z]+(?:'[a-z]+)?")
 
 
 def mended(text: str) -> str:

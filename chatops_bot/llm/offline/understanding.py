@@ -25,6 +25,7 @@ from chatops_bot.llm.offline.arguments import (
 )
 from chatops_bot.llm.offline.creation import NewTask, new_task_in
 from chatops_bot.llm.offline.cues import WRITES, Hold, Kind
+from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.verbs import REPORTING, is_prohibition, wish_in
 from chatops_bot.llm.offline.windows import Window, window_in
 
@@ -35,9 +36,9 @@ _LONGEST_TEXT = 8000
 _LONGEST_READ = 2000
 """Characters of it that are read as words, names and quotations counting one each."""
 
-_SENTENCE_END = re.compile(r"[!?;\n。]+|\.(?=\s|$)")
-_ASKING = re.compile(r"\s*(?:why|who|what|when|which|how)\b")
-_CLAUSE_END = re.compile(
+_SENTENCE_END = regex(r"[!?;\n。]+|\.(?=\s|$)")
+_ASKING = regex(r"\s*(?:why|who|what|when|which|how)\b")
+_CLAUSE_END = regex(
     r"[,、]|\b(?:and then|and also|and|then|also|plus)\b|\b(?=(?:but|instead)\b)"
     r"|并且|(?<!合)并(?![发行])|然后|接着(?!跑|运行|执行)|同时|另外|顺便|以及|(?=但是|但|不过|而是)"
 )

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 
 from chatops_bot.llm.offline.cues import CHINESE_QUESTION, NAME, PROHIBITION, Kind
+from chatops_bot.llm.offline.regex import regex
 
 # Order matters where one verb contains another: 取消暂停 before 暂停.
 CHINESE_VERBS: tuple[tuple[Kind, str], ...] = (
@@ -62,21 +63,21 @@ _CLOSERS = r"(?:\s|now|please|for (?:now|me|us|a while|the moment)|thanks?(?: yo
 
 ENGLISH_IMPERATIVES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     *(
-        (kind, re.compile(rf"^\s*{OPENERS}(?<![a-z])(?P<verb>{verb}){_OBJECT}(?P<tail>{tail}){_CLOSERS}$"))
+        (kind, regex(rf"^\s*{OPENERS}(?<![a-z])(?P<verb>{verb}){_OBJECT}(?P<tail>{tail}){_CLOSERS}$"))
         for kind, verb, tail in _ENGLISH_FRAMES
     ),
     *(
-        (kind, re.compile(rf"^\s*{OPENERS}(?<![a-z])(?P<verb>{verb}{_NOT_A_VERB})(?P<tail>)"))
+        (kind, regex(rf"^\s*{OPENERS}(?<![a-z])(?P<verb>{verb}{_NOT_A_VERB})(?P<tail>)"))
         for kind, verb in ENGLISH_VERBS
     ),
     # Telegram style: the name, then the bare verb and nothing more.
     *(
-        (kind, re.compile(rf"^\s*{NAME}\s*:?\s*(?P<verb>{verb})(?P<tail>)\s*(?:it)?{_CLOSERS}$"))
+        (kind, regex(rf"^\s*{NAME}\s*:?\s*(?P<verb>{verb})(?P<tail>)\s*(?:it)?{_CLOSERS}$"))
         for kind, verb in ENGLISH_VERBS
         if kind is not Kind.CREATE
     ),
 )
-ENGLISH_ANY_VERB = re.compile(
+ENGLISH_ANY_VERB = regex(
     "|".join(
         (
             *(rf"\b(?:{verb})" for _, verb in ENGLISH_VERBS),
@@ -85,7 +86,7 @@ ENGLISH_ANY_VERB = re.compile(
     )
 )
 CHINESE_IMPERATIVES: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(verb)) for kind, verb in CHINESE_VERBS
+    (kind, regex(verb)) for kind, verb in CHINESE_VERBS
 )
 
 _LEAD = (
@@ -104,45 +105,45 @@ _EVERYDAY_VERBS: tuple[tuple[Kind, str], ...] = (
     (Kind.TRIGGER, r"(?:运行|执行|跑起来|跑)"),
     (Kind.DELETE, r"(?:清除|清掉|干掉|去掉)"),
 )
-_MARKED = re.compile(r"把|将|让|给我|可以|吧|请|麻烦|帮|先|再|起来")
+_MARKED = regex(r"把|将|让|给我|可以|吧|请|麻烦|帮|先|再|起来")
 """What tells the wish "X 关了吧" from the news "X 关了"."""
 _EVERYDAY: tuple[tuple[Kind, re.Pattern[str], bool], ...] = tuple(
-    (kind, re.compile(pattern), names_first)
+    (kind, regex(pattern), names_first)
     for kind, verb in _EVERYDAY_VERBS
     for pattern, names_first in (
         (rf"^{_LEAD}(?P<verb>{verb})\s*{_THING}{_TRAIL}$", False),
         (rf"^{_LEAD}{_THING}\s*{_LEAD}(?P<verb>{verb}){_TRAIL}$", True),
     )
 )
-_RUN_NO_MORE = re.compile(
+_RUN_NO_MORE = regex(
     rf"^{_LEAD}(?:{_THING})?{_LEAD}(?P<verb>(?:别|不要|甭)\s*(?P<again>再)?\s*(?:跑|运行|执行|调度))\s*(?:{_THING})?\s*(?P<stop>了)?{_TRAIL}$"
 )
 """先别跑 X 了: what reads like a prohibition asks for a pause."""
-_HAS_THING = re.compile(_THING)
+_HAS_THING = regex(_THING)
 
-CHINESE_ANY_VERB = re.compile(
+CHINESE_ANY_VERB = regex(
     "|".join([*(verb for _, verb in CHINESE_VERBS), *(verb for _, verb in _EVERYDAY_VERBS), "删", "重启"])
 )
 
 # Guards of Chinese verbs: what stands right before or after makes it a description instead of a wish.
-_DESCRIBED_BEFORE = re.compile(
+_DESCRIBED_BEFORE = regex(
     r"(?:被|已|已经|刚|刚刚|自动|正在|曾|曾经|未|没|没有|还没|谁|下次|上次|定时|在|的|说|说要|提示|显示|建议|写着)\s*$"
 )
-_DESCRIBED_AFTER = re.compile(
+_DESCRIBED_AFTER = regex(
     r"\s*(?:的|中|状态|过|次数|策略|机制|时间|时|记录|历史|原因|器|条件|后|前|之后|之前|失败(?!的)|成功|日志|按钮|功能|权限|操作)"
 )
-_DONE_AFTER = re.compile(r"\s*了(?!吧)")
-_HANDED_OVER = re.compile(r"把|将|给我|可以\s*$")
-_POLITE = re.compile(r"^\s*(?:请问)?(?:你)?(?:能不能|能否|可否|可不可以|可以|能)(?P<rest>.*?)(?:吗|么)?\s*$")
+_DONE_AFTER = regex(r"\s*了(?!吧)")
+_HANDED_OVER = regex(r"把|将|给我|可以\s*$")
+_POLITE = regex(r"^\s*(?:请问)?(?:你)?(?:能不能|能否|可否|可不可以|可以|能)(?P<rest>.*?)(?:吗|么)?\s*$")
 _SOMEBODY = r"(?!我|咱|你|您|请|麻烦|帮|现在|今天|就|还|也|那|先|只)[\u4e00-\u9fffa-z]{1,6}?"
-_TOLD = re.compile(
+_TOLD = regex(
     r"(?<!我)(?<!我们)(?:说|表示|提到|写道|写着|写的是?|建议|提议|提示|要求|告诉|认为|觉得)"
     rf"|(?:^|[\s,]){_SOMEBODY}(?:让|叫|要|请)(?:我|咱|你|他|她|人|大家)"
     rf"|(?:^|[\s,]){_SOMEBODY}(?:想|打算|准备|希望|让把|要把)"
     r"|^\s*(?!bot|机器人|请|麻烦|另外|注意)[\u4e00-\u9fffa-z]{1,8}\s*:\s*$"
 )
 
-REPORTING = re.compile(
+REPORTING = regex(
     r"\b(?!i\b|we\b|you\b)[a-z]+\s+(?:just\s+|already\s+)?(?:said|says|told|tells|wrote|writes|asked|asks|suggest(?:s|ed)|"
     r"recommend(?:s|ed)|thinks|thought|wants|wanted|request(?:s|ed)|mention(?:s|ed)|commented|posted|reads)\b"
     r"|(?<!我)(?:说|表示|提到|写道|写着|建议|提议)(?:了|过)?\s*:?\s*$"
@@ -163,14 +164,14 @@ class Wish:
     is_partial: bool = False
 
 
-_IS_POLITE = re.compile(r"\bplease\b|\b(?:can|could|would|will) you\b|\blet'?s\b|请|麻烦|帮我|帮忙")
+_IS_POLITE = regex(r"\bplease\b|\b(?:can|could|would|will) you\b|\blet'?s\b|请|麻烦|帮我|帮忙")
 
 
 _AROUND = " .~…:()^_*=|\\/;-\"'"
 """What people put around a wish: smileys, dashes, stray quotes."""
 
 
-_OF_A_TASK = re.compile(
+_OF_A_TASK = regex(
     rf"(?P<what>[^{NAME[1:-1]}]*?)\b(?:of|for|from|in|on)\s+(?:the\s+)?(?:task\s+|job\s+)?(?:{NAME}|#\d)"
 )
 _WHOLE = frozenset(
@@ -206,19 +207,19 @@ _WHOLE = frozenset(
     ]
 )
 """Words that still mean the task or its newest run in "… of X"."""
-_PART_EN = re.compile(
+_PART_EN = regex(
     rf"{NAME}\s*'s\s+(?!(?:task|job|last|latest|failed|newest|run|schedule)\b)[a-z]"
     rf"|{NAME}\s+(?:logs?|history|alerts?|retries|timeouts?|notifications?|config\w*|settings?|dependenc\w+|cron|payload|"
     r"labels?|tags?|records?|outputs?|errors?)\b"
 )
-_PART_ZH = re.compile(
+_PART_ZH = regex(
     rf"(?:{NAME}|#\s*\d+|任务\s*\d+)\s*(?:任务)?\s*(?:的\s*(?!运行|失败|最近|最后|最新|上次|那次|这次|实例|调度|定时|执行|任务)[\u4e00-\u9fff]{{2}}"
     r"|的?\s*(?:日志|告警|报警|记录|历史|配置|依赖|超时|重试次数|标签|通知))"
 )
-_IS_ABOUT_TASKS = re.compile(
+_IS_ABOUT_TASKS = regex(
     r"\b(?:tasks?|jobs?|cronjobs?|shell|https?|container|cron|every|daily|nightly|hourly|weekly)\b|任务|作业|每"
 )
-_STOP_ALONE = re.compile(r"^\W*停(?:止|下|下来)?吧?\W*$")
+_STOP_ALONE = regex(r"^\W*停(?:止|下|下来)?吧?\W*$")
 """The word that ends an answer; without an object it is about nothing else."""
 
 

@@ -14,6 +14,7 @@ from math import ceil
 from chatops_bot.domain.language import Phrase
 from chatops_bot.llm.offline.arguments import LONGEST_HOURS, NUMBER, hours_in, minutes_in, number_of
 from chatops_bot.llm.offline.quoting import Reader, parse_time, zone_name
+from chatops_bot.llm.offline.regex import regex
 
 NIGHT_BEGINS, NIGHT_ENDS = 18, 8
 """Hours between which people mean "last night": what they find in the morning."""
@@ -124,7 +125,7 @@ def _ago(days: int) -> Day:
 
 
 _DAYS: tuple[tuple[re.Pattern[str], Day], ...] = tuple(
-    (re.compile(pattern), day)
+    (regex(pattern), day)
     for pattern, day in (
         (r"(?<!\d)(?P<year>\d{4})[-/.年](?P<month>\d{1,2})[-/.月](?P<day>\d{1,2})(?!\d)[日号]?", _dated),
         (r"(?<!\d)(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]?", _dated),
@@ -139,18 +140,18 @@ _DAYS: tuple[tuple[re.Pattern[str], Day], ...] = tuple(
         (r"(?<!每)(?<!每个)(?:上|这|本)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])", _weekday),
     )
 )  # fmt: skip
-_SINCE = re.compile(r"\b(?:since|from|starting|after)\b|以来|之后|以后|开始|起|从|自")
-_NIGHT = re.compile(r"昨晚|昨夜|\blast night\b|\bovernight\b")
+_SINCE = regex(r"\b(?:since|from|starting|after)\b|以来|之后|以后|开始|起|从|自")
+_NIGHT = regex(r"昨晚|昨夜|\blast night\b|\bovernight\b")
 _PARTS: tuple[tuple[re.Pattern[str], int, int], ...] = (
-    (re.compile(r"凌晨|半夜"), 0, 6),
-    (re.compile(r"早上|早晨|清晨|今早|上午|\bmorning\b"), 0, 12),
-    (re.compile(r"下午|\bafternoon\b"), 12, 18),
-    (re.compile(r"晚上|今晚|\bevening\b|\btonight\b"), 18, 24),
+    (regex(r"凌晨|半夜"), 0, 6),
+    (regex(r"早上|早晨|清晨|今早|上午|\bmorning\b"), 0, 12),
+    (regex(r"下午|\bafternoon\b"), 12, 18),
+    (regex(r"晚上|今晚|\bevening\b|\btonight\b"), 18, 24),
 )
-_FROM_TO = re.compile(
+_FROM_TO = regex(
     rf"{_CLOCK}\s*(?:-|~|到|至|\bto\b|\band\b|\buntil\b|\btill\b)\s*" + _CLOCK.replace("?P<", "?P<to_")
 )
-_AT = re.compile(rf"(?<![\d:]){_CLOCK}(?![\d:]|\s*(?:个|次|小时|分钟|天|h\b|hours?|min))")
+_AT = regex(rf"(?<![\d:]){_CLOCK}(?![\d:]|\s*(?:个|次|小时|分钟|天|h\b|hours?|min))")
 
 
 def _day_or_since(clause: str, now: datetime) -> Window | None:

@@ -37,6 +37,7 @@ from chatops_bot.platforms.slack.text import (
     calls_somebody,
     mentioned_channels,
     mentioned_users,
+    name_on_one_line,
     names_typed,
     without_mentions_of,
 )
@@ -225,24 +226,25 @@ class SlackInbound:
         users = mentioned_users(raw) - {bot}
         names = {user: await self._directory.user_name(user) for user in sorted(users)}
         names |= {each: await self._directory.channel_name(each) for each in sorted(mentioned_channels(raw))}
-        said = without_mentions_of(raw, bot)
+        said, ids = without_mentions_of(raw, bot), {each: each for each in names}
         return MessageReceived(
             dedupe_key=f"{PLATFORM}:{session.workspace}:{event.channel}:{event.ts}",
             session=session,
             message_id=event.ts,
-            author=await self._directory.person(event.user or ""),
-            text=as_typed(said, names),
+            author=await self._directory.person(event.user or "", session.channel),
+            text=as_typed(said, ids),
             mentions_bot=event.type == "app_mention" or bot in mentioned_users(raw),
             is_direct=event.channel_type == "im" or event.channel.startswith("D"),
             has_attachments=bool(event.files or event.attachments),
             mentions_others=calls_somebody(said),
-            names=names_typed(said, names),
+            names=names_typed(said, ids),
+            mentioned={each: name_on_one_line(name) for each, name in names.items()},
         )
 
     async def _control(self, session: SessionKey, control: str, action: BlockActions) -> ControlUsed:
         return ControlUsed(
             session=session,
-            person=await self._directory.person(action.user.id),
+            person=await self._directory.person(action.user.id, session.channel),
             control=control,
             value=action.actions[0].value,
             message=MessageRef(session.channel, action.container.message_ts),
