@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.people import Effect, Risk, Role
+from chatops_bot.domain.people import Effect, Person, Risk, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState, Vote, action_digest, sealed_digest
 from chatops_bot.domain.tool import Change, Inverse
 from chatops_bot.ports import ToolContext
@@ -23,13 +22,15 @@ from tests.small_tools import KEY, OSCAR, SESSION
 CLAIMED, APPLIED, UNKNOWN = ProposalState.CLAIMED, ProposalState.APPLIED, ProposalState.OUTCOME_UNKNOWN
 
 
-async def approved(panel: Panel, task: int = 1, action: str = "pause", **more: Any) -> Proposal:
-    """A proposal that Ana approved in a process that died right then."""
-    proposal = await panel.propose(task, action, **more)
-    vote = Vote(ANA.id, ANA.name, ANA.role.value, panel.clock.now(), "button")
+def vote_by(panel: Panel, person: Person) -> Vote:
+    return Vote(person.id, person.name, person.role.value, panel.clock.now(), "button")
+
+
+async def approved(panel: Panel, task: int = 1, votes: tuple[Vote, ...] = ()) -> Proposal:
+    """A proposal that was approved, by Ana unless `votes` say otherwise, in a process that died right then."""
     moved = await panel.moves.move(
-        proposal, ProposalState.APPROVED, ANA, "approved", {}, votes=(vote,), decided_by_id=ANA.id, decided_by_name=ANA.name,
-        decided_by_role=ANA.role.value, decided_at=panel.clock.now(),
+        await panel.propose(task), ProposalState.APPROVED, ANA, "approved", {}, votes=votes or (vote_by(panel, ANA),),
+        decided_by_id=ANA.id, decided_by_name=ANA.name, decided_by_role=ANA.role.value, decided_at=panel.clock.now(),
     )  # fmt: skip
     assert moved is not None
     return moved
@@ -68,6 +69,18 @@ async def test_of_several_approvers_those_who_lost_the_right_do_not_count(panel:
     done = await panel.press(BEN, proposal)
     assert done.state is ProposalState.EXPIRED
     assert "Ana may not approve this any more" in done.outcome_text
+    assert panel.flips() == []
+
+
+@pytest.mark.parametrize("ids", [("U2", "U2"), ("local:ana", "local:ben")])
+async def test_stored_votes_of_one_person_are_no_quorum(panel: Panel, ids: tuple[str, ...]):
+    panel.policy = TwoMust()
+    panel.one = panel.process("process_1")
+    people = [replace(ANA, id=one) for one in ids]
+    panel.people.known |= {person.id: person for person in people}
+    proposal = await approved(panel, votes=tuple(vote_by(panel, person) for person in people))
+    await panel.one.applying.recover()
+    assert (await panel.now(proposal)).state is ProposalState.EXPIRED
     assert panel.flips() == []
 
 
