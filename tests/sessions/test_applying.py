@@ -92,12 +92,12 @@ async def test_an_approver_whom_nobody_can_vouch_for_now_runs_nothing(panel: Pan
     assert "identity could not be confirmed" in done.outcome_text
 
 
-async def test_who_approved_with_less_than_they_have_runs_it_with_less(panel: Panel):
+async def test_what_somebody_approved_with_less_than_they_have_runs_with_less(panel: Panel):
+    less = replace(ADAM, role=Role.APPROVER)
     proposal = await panel.propose()
-    await panel.one.decisions.by_code(
-        proposal.session, proposal.code, replace(ADAM, role=Role.VIEWER), "approve", "en"
-    )
-    assert (await panel.now(proposal)).state is ProposalState.PENDING
+    await panel.one.decisions.by_code(proposal.session, proposal.code, less, "approve", "en")
+    assert (await panel.now(proposal)).state is APPLIED
+    assert panel.switches.ran_as == [less]
 
 
 # -- what -------------------------------------------------------------------------------------------------------------
@@ -126,7 +126,6 @@ TAMPERED: dict[str, Callable[[Proposal], Proposal]] = {
 
 
 @pytest.mark.case("hitl-C41")
-@pytest.mark.case("hitl-C44")
 @pytest.mark.case("hitl-C51")
 @pytest.mark.parametrize("what", TAMPERED)
 async def test_whatever_of_a_stored_action_is_altered_it_does_not_run(panel: Panel, what: str):
@@ -317,6 +316,18 @@ async def test_what_a_living_process_runs_is_left_to_it(panel: Panel):
     assert (await panel.now(proposal)).state is CLAIMED
     panel.switches.gate.set()
     assert (await pressing).state is APPLIED
+
+
+async def test_recovery_leaves_alone_what_this_process_is_about_to_run(panel: Panel):
+    proposal = await panel.propose()
+    panel.people.gate = asyncio.Event()
+    pressing = asyncio.create_task(panel.press(ANA, proposal))
+    await panel.people.reached.wait()
+    async with asyncio.timeout(5):
+        await panel.one.applying.recover()
+    panel.people.gate.set()
+    assert (await pressing).state is APPLIED
+    assert panel.people.asked == [ANA.id]
 
 
 @pytest.mark.case("hitl-C24")
