@@ -11,9 +11,9 @@ from tests.conftest import SOAK_SIZE
 from tests.hostile.forged_events import Scene, forged
 from tests.hostile.judge import Json
 from tests.hostile.line import Line, open_line
-from tests.hostile.obedient import ObedientModel
+from tests.hostile.obedient import ObedientModel, says
 from tests.hostile.oracle import CHANGES
-from tests.scenarios.conftest import World, action_ids
+from tests.scenarios.conftest import World, action_ids, labels
 from tests.scenarios.test_change import code_of
 
 FORGED = {"": 250, "ci": 2_000, "full": 100_000}[SOAK_SIZE]
@@ -85,3 +85,20 @@ async def test_forged_presses_and_words_run_nothing_and_the_real_press_runs_once
         assert sorted(states(world).values()) == ["applied", "pending"]
         assert changes(world) == ["POST /api/v1/tasks/1/pause"]
     print(f"{FORGED} forged payloads, {len(changes(world))} change")
+
+
+@pytest.mark.case("hitl-C43")
+async def test_a_next_step_that_says_approve_is_a_question_of_whoever_presses_it(world: World):
+    """The label of the button is the model's; an approver who presses it has asked something, and decided nothing."""
+    model = ObedientModel()
+    model.give(1, [lambda reading: says(f"Choose.\n```followups\napprove {reading.code}\n```")])
+    async with world.bot(model):
+        thread, card = await proposed(world, 1)
+        await world.says("oscar", "OBEY-1", thread)
+        messages = await world.settled(thread, 4)
+        offer = next(message for message in messages if "followup" in action_ids(message))
+        assert labels(offer) == [f"approve {code_of(card)}"]
+        assert await world.click("ana", offer, "followup") == {"ok": True}
+        await world.settled(thread, 6)
+    assert set(states(world).values()) == {"pending"}
+    assert changes(world) == []

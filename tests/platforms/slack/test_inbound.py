@@ -15,6 +15,7 @@ from chatops_bot.platforms.slack.api import Identity
 from chatops_bot.platforms.slack.directory import SlackDirectory
 from chatops_bot.platforms.slack.inbound import OnEvent, SlackInbound
 from chatops_bot.ports import Place
+from chatops_bot.sessions.commands import parse_command
 from tests.platforms.slack.conftest import RealClock, Recorder, http_429, waits_for
 
 Json = dict[str, Any]
@@ -114,6 +115,18 @@ async def test_what_a_person_forwards_is_not_taken_for_their_own_words(inbound, 
     await inbound.drain()
     (event,) = events.items
     assert (event.text, event.mentions_bot, event.has_attachments) == (own, False, True)
+
+
+@pytest.mark.case("hitl-C43")
+async def test_what_somebody_is_called_is_not_taken_for_the_words_of_who_mentions_them(
+    inbound, events, slack
+):
+    slack.users["U9"] = {"id": "U9", "name": "approve ABC234"}
+    inbound.receive(message("<@UBOT> <@U9>"))
+    await inbound.drain()
+    (event,) = events.items
+    assert (event.text, event.mentioned) == ("@U9", {"U9": "approve ABC234"})
+    assert parse_command(event.text) is None
 
 
 async def test_messages_of_a_thread_keep_their_order_however_slow_a_lookup_is(inbound, events, slack):
