@@ -1,6 +1,7 @@
 """What every store promises, whichever engine keeps it."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
@@ -34,9 +35,12 @@ from chatops_bot.domain.transcript import (
     TurnRested,
     UserSaid,
 )
+from chatops_bot.platforms.slack.blocks import payload
 from chatops_bot.ports import Store, process_lease
+from chatops_bot.rendering.card import proposal_card
 from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.sqlite import SqliteStore
+from tests.rendering.proposals import CODES, LIFE, PROPOSAL
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 SESSION = SessionKey("slack", "T1", "C1", "1700000000.000100")
@@ -179,6 +183,17 @@ async def test_a_card_never_goes_back_to_an_older_revision(store: Store):
     proposal = await store.proposals.get("prop_1")
     assert proposal is not None
     assert (proposal.card, proposal.shown_revision) == (CARD, 2)
+
+
+@pytest.mark.case("hitl-C27")
+async def test_the_card_of_a_reloaded_proposal_is_the_same_to_the_byte(store: Store):
+    for number, life in enumerate(LIFE.values()):
+        proposal = replace(PROPOSAL, id=f"prop_{number}", **life)
+        await store.proposals.add(proposal)
+        reloaded = await store.proposals.get(proposal.id)
+        assert reloaded is not None
+        cards = (payload(proposal_card(one, codes=CODES)) for one in (proposal, reloaded))
+        assert len({json.dumps(one, ensure_ascii=False).encode() for one in cards}) == 1
 
 
 async def test_a_proposal_comes_back_as_it_was(store: Store):
