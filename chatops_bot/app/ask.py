@@ -163,7 +163,7 @@ class _JsonLines:
 # -- approve and reject ------------------------------------------------------------------------------------------------
 
 
-async def decide(verdict: Verdict, code: str, role: Role | None, where: Where) -> int:
+async def decide(verdict: Verdict, code: str, role: Role | None, where: Where, reason: str = "") -> int:
     """Decide about a proposal of the running bot, print what came of it, and return the exit code."""
     folder, _ = where.find()
     async with reach(folder) as running:
@@ -171,7 +171,7 @@ async def decide(verdict: Verdict, code: str, role: Role | None, where: Where) -
             raise LocalRefused(
                 f"No bot runs on {folder}; a decision is carried out by the running bot: start it."
             )
-        answer = await running.decide(verdict, code, role)
+        answer = await running.decide(verdict, code, role, reason)
     try:
         look = _look(where)
         for view in answer["views"]:

@@ -14,6 +14,8 @@ from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.ports import AuditReader
 from chatops_bot.rendering.escapes import json_shown, one_line
 
+SAYS_CHARS = 200
+
 
 async def show(where: Where, wanted: AuditFilter, *, as_json: bool, last: int) -> int:
     """Print the newest `last` records that are wanted, oldest of them first. Raises StoreError without a readable store."""
@@ -66,7 +68,10 @@ def _line(seq: int, read: AuditRecord | str) -> str:
     if isinstance(read, str):
         return f"{seq:>6}  cannot be read: {one_line(read)}"
     who = f"{read.person_name} ({read.role})" if read.person_id else "nobody"
+    # What a call brought back is long and seldom asked for; what a question, a card or a refusal says is all there is to it.
+    says = read.result[:SAYS_CHARS] if not read.arguments or read.decision == "refused" else ""
+    what = " ".join(one_line(text) for text in (read.tool, read.arguments, says) if text)
     return (
         f"{seq:>6}  {read.at:%Y-%m-%d %H:%M:%S}  {one_line(read.decision):<15} {one_line(read.status):<15} "
-        f"{one_line(read.tool or '-')} {one_line(read.arguments)}  by {one_line(who)}  {read.milliseconds} ms"
+        f"{what}  by {one_line(who)}  {read.milliseconds} ms"
     )

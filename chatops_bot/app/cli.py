@@ -90,6 +90,12 @@ def _add_decisions(commands: Commands) -> None:
             "the role that the bot's configuration gives people of this machine. Exit code: 0 done, 1 not done, 2 not asked.",
         )  # fmt: skip
         decide.add_argument("code", help="the six letters and digits on the card")
+        why = (
+            "in spite of a freeze, where the policy lets you; it is flagged for review"
+            if verdict == "approve"
+            else "for whoever asked"
+        )
+        decide.add_argument("--reason", default="", help=f"why, {why}")
         _local(decide, "act with this role instead of all that the bot's local.role allows")
         decide.set_defaults(run=_decide, verdict=verdict)
 
@@ -238,7 +244,9 @@ def _decide(options: argparse.Namespace) -> int:
     from chatops_bot.domain.people import Role
 
     role = Role(options.role) if options.role else None
-    return asyncio.run(decide(options.verdict, options.code, role, Where(options.data, options.config)))
+    return asyncio.run(
+        decide(options.verdict, options.code, role, Where(options.data, options.config), options.reason)
+    )
 
 
 def _audit_show(options: argparse.Namespace) -> int:

@@ -11,7 +11,8 @@ Decision = Literal[
     "asked",
     "auto", "proposed", "known", "asked_back", "refused", "invalid", "failed", "stopped",
     "shown",
-    "read", "approved", "rejected", "claimed", "applied", "outcome_unknown", "drifted", "expired", "superseded",
+    "read", "approved", "broke_glass", "rejected", "claimed", "applied", "outcome_unknown", "drifted", "expired",
+    "superseded",
     "filled", "cancelled",
     "imported",
 ]  # fmt: skip
@@ -21,7 +22,8 @@ Decision = Literal[
 - a call: auto (it ran), proposed, known (the same change waits already), asked_back (it became a form), refused, invalid,
   failed (a write that could not be proposed) or stopped.
 - a card of a proposal or a form: shown, once for each revision that a message shows.
-- a proposal: read (to its last page), approved (once a vote) or refused (with who and why), and each state that it came to.
+- a proposal: read (to its last page), approved (once a vote; broke_glass when it was in spite of a freeze, to be reviewed) or
+  refused (with who and why), and each state that it came to.
 - a form: filled, refused, or the state in which it was closed.
 - the chain: imported, before the records of a version that had none.
 """

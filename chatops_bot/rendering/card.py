@@ -36,10 +36,11 @@ WHOLE_PARTS = 6
 """An action of at most this stands whole on its card, which has more to say beside it once it is closed. Slack takes about
 13,000 characters and 50 blocks in a message, all told."""
 HEAD_CHARS = 2_000
-HEAD_LINES = 40
+HEAD_LINES = 20
 HEAD_FIELDS = 12
 HEAD_VALUE_CHARS = 160
 """What a card shows of a longer action: a screen of it."""
+RECORD_CHARS = 2_000
 RESULT_CHARS = 1_500
 RESULT_LINES = 30
 
@@ -200,6 +201,6 @@ def _record(proposal: Proposal, action: Action, is_whole: bool, language: Langua
         lines[:0] = [f"{fact.label}: {fact.value}" for fact in action.details]
     if proposal.decided_by_id:
         lines.append(f"{notices.DECIDER.said_in(language)}: {exact(proposal.decided_by_id)}")
-    if not is_whole:
+    if not is_whole and sum(map(len, lines)) > RECORD_CHARS:
         lines = [cut(line, HEAD_VALUE_CHARS, language) for line in lines]
     return Code("\n".join(lines), notices.RECORD.said_in(language))

@@ -20,7 +20,8 @@ from chatops_bot.rendering.plan_words import field_words, value_words
 
 FACT_CHARS = 300
 """A longer value is easier to read as a block."""
-DIGEST_CHARS = 12
+DIGEST_CHARS, CONTRACT_CHARS = 12, 16
+"""As much of a hash as people compare."""
 COMPARED_LINES = 400
 """Between more lines that differ at both ends, looking for what they share could take seconds; each side is then shown whole."""
 
@@ -174,6 +175,6 @@ def _record(proposal: Proposal, language: Language) -> Iterator[str]:
     if proposal.policy_version:
         lines.append((notices.RULES, exact(proposal.policy_version)))
     if proposal.tool_hash:
-        lines.append((notices.CONTRACT, exact(proposal.tool_hash)))
+        lines.append((notices.CONTRACT, exact(proposal.tool_hash[:CONTRACT_CHARS])))
     lines.append((notices.PROPOSAL, f"{exact(proposal.id)}, {exact(proposal.digest[:DIGEST_CHARS])}"))
     return (f"{exact(label.said_in(language))}: {value}" for label, value in lines)

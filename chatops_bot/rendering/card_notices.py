@@ -192,8 +192,9 @@ REVERTS = Phrase(
 )
 BEFORE = Phrase("此前", "Before")
 CHECKED = {
-    "recovered": Phrase("{time} 复查：已恢复。{summary}", "Looked again at {time}: recovered. {summary}"),
-    "no_effect": Phrase("{time} 复查：没有效果。{summary}", "Looked again at {time}: no effect. {summary}"),
-    "worse": Phrase("{time} 复查：更糟。{summary}", "Looked again at {time}: worse. {summary}"),
-    "unknown": Phrase("{time} 复查：无法判断。{summary}", "Looked again at {time}: cannot tell. {summary}"),
+    "recovered": Phrase("{time} 复查：已恢复", "Looked again at {time}: recovered"),
+    "no_effect": Phrase("{time} 复查：没有效果", "Looked again at {time}: no effect"),
+    "worse": Phrase("{time} 复查：更糟", "Looked again at {time}: worse"),
+    "unknown": Phrase("{time} 复查：无法判断", "Looked again at {time}: cannot tell"),
 }
+WITH_DETAIL = Phrase("{said}——{detail}", "{said} – {detail}")

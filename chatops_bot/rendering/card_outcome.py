@@ -170,8 +170,12 @@ def _afterwards(proposal: Proposal, language: Language, codes: Mapping[str, str]
 
 def _checked(check: Check, proposal: Proposal, language: Language) -> str:
     summary = check.summary_zh if language == "zh" else check.summary_en
-    said = notices.CHECKED[check.verdict].filled(
-        time=clock_text(check.at, proposal.created_at),
-        summary=cut(exact(summary), SAID_CHARS, language) if summary else "",
+    said = (
+        notices.CHECKED[check.verdict]
+        .filled(time=clock_text(check.at, proposal.created_at))
+        .said_in(language)
     )
-    return said.said_in(language).strip()
+    if not summary:
+        return said
+    detail = cut(exact(summary), SAID_CHARS, language)
+    return notices.WITH_DETAIL.filled(said=said, detail=detail).said_in(language)

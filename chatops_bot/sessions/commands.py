@@ -11,7 +11,7 @@ Verdict = Literal["approve", "reject"]
 
 @dataclass(frozen=True, slots=True)
 class DecideByCode:
-    """`reason` is why somebody rejects, where they said so."""
+    """`reason` is why somebody rejects, or approves in spite of a freeze, where they said so."""
 
     verdict: Verdict
     code: str
@@ -34,6 +34,10 @@ _DECIDE = re.compile(
 _REJECT_BECAUSE = re.compile(
     rf"{_LEAD}(?:reject|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})[\s,:;.，：；。]+"
     r"(?:because:?|since|reason:?|因为|由于|原因(?:[是为]|[:：])?)\s*(\S.*)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_APPROVE_FROZEN = re.compile(
+    rf"{_LEAD}(?:approve|批准)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})[\s,;，；]+(?:break[- ]?glass|紧急)\s*[:：]\s*(\S.*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _DECIDE_SOMETHING = re.compile(
@@ -74,6 +78,8 @@ def parse_command(text: str) -> Command | None:
         return DecideByCode(_verdict(match.group(1)), match.group(2))
     if match := _REJECT_BECAUSE.match(text):
         return DecideByCode("reject", match.group(1), match.group(2).strip())
+    if match := _APPROVE_FROZEN.match(text):
+        return DecideByCode("approve", match.group(1), match.group(2).strip())
     return None
 
 

@@ -16,7 +16,7 @@ from chatops_bot.domain.proposal import Proposal, ProposalState, Via, Vote
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import opened_button
 from chatops_bot.domain.session import SessionKey
-from chatops_bot.domain.voting import voices, vote_of
+from chatops_bot.domain.voting import vote_of
 from chatops_bot.ports import Clock, Proposals
 from chatops_bot.rendering.card import needs_reading
 from chatops_bot.rendering.card_notices import READ_FIRST_REFUSED
@@ -29,7 +29,7 @@ from chatops_bot.tools.drafting import subject_of
 from chatops_bot.tools.proposal_moves import ProposalMoves
 
 REASON_CHARS = 500
-"""Of the reason for a rejection; a sentence or two, which the model gets as well."""
+"""Of a reason; a sentence or two. That of a rejection the model gets as well."""
 
 _UNKNOWN = Phrase(
     "此处没有这个提案，未执行任何操作；请核对卡片上的代码。",
@@ -100,12 +100,15 @@ class Decisions:
         self, session: SessionKey, code: str, person: Person, verdict: Verdict, language: Language,
         *, reason: str = "", via: Via = "code",
     ) -> None:  # fmt: skip
-        """A typed `approve <code>` or `reject <code>`, in the thread of the card."""
+        """A typed `approve <code>` or `reject <code>`, in the thread of the card.
+
+        `reason` is why they reject, or why they approve in spite of a freeze.
+        """
         proposal = await self._proposals.by_code(session, code.upper())
         if proposal is None:
             await self._telling.at(session, person, _UNKNOWN, language)
         elif verdict == "approve":
-            await self.approve(proposal, person, How(via))
+            await self.approve(proposal, person, How(via), break_glass=reason)
         else:
             await self.reject(proposal, person, How(via), reason)
 
@@ -159,9 +162,8 @@ class Decisions:
                 newer = await self._proposals.get(proposal.id)
                 if newer is None:
                     return
-                if (
-                    newer.revision == proposal.revision
-                ):  # nobody was faster, so it was too late by the store's clock
+                if newer.revision == proposal.revision:
+                    # Nobody was faster, so it was too late by the store's clock.
                     await self._too_late(newer, person, how)
                     return
                 proposal = newer
@@ -181,19 +183,21 @@ class Decisions:
             return await self._refused(proposal, person, refusal, how)
         if person.id not in proposal.read_by and needs_reading(proposal, self._redactor.text):
             return await self._refused(proposal, person, READ_FIRST_REFUSED, how)
+        is_frozen = self._policy.frozen(subject_of(proposal), now) is not None
+        why = self._redactor.text(break_glass.strip()[:REASON_CHARS]) if is_frozen else ""
         earlier = vote_of(proposal, person.id)
         if earlier is not None:
-            missing = proposal.quorum - voices(vote.person_id for vote in proposal.votes)
+            missing = proposal.quorum - len(proposal.votes)
             told = _VOTED.filled(when=f"{earlier.at:%H:%M} UTC", missing=missing)
             await self._telling.about(proposal, person, told)
             return True
-        vote = Vote(person.id, person.name, person.role.value, now, how.via, break_glass)
+        vote = Vote(person.id, person.name, person.role.value, now, how.via, why)
         votes = (*proposal.votes, vote)
-        is_last = voices(one.person_id for one in votes) >= proposal.quorum
+        is_last = len(votes) >= proposal.quorum
         moved = await self._moves.move(
-            proposal, ProposalState.APPROVED if is_last else ProposalState.PENDING, person, "approved",
+            proposal, ProposalState.APPROVED if is_last else ProposalState.PENDING, person, "broke_glass" if why else "approved",
             {**how.told(), "votes": len(votes), "quorum": proposal.quorum, "digest": proposal.digest}
-            | ({"break_glass": break_glass} if break_glass else {}),
+            | ({"break_glass": why} if why else {}),
             votes=votes, **(_decided_by(person, vote) if is_last else {}),
         )  # fmt: skip
         if moved is None:

@@ -185,6 +185,23 @@ async def test_records_are_found_by_what_somebody_knows_of_them(
         await show(Where(data=tmp_path), AuditFilter(proposal="ZZZ999"), as_json=True, last=1)
 
 
+async def test_a_line_says_what_was_asked_and_why_something_was_refused(
+    tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+):
+    store = await SqliteStore.open(tmp_path / "bot.db", clock)
+    await store.audit.record(
+        replace(a_call(1, clock), decision="asked", tool="", arguments="", result='{"text":"pause it"}')
+    )
+    await store.audit.record(
+        replace(a_call(2, clock), decision="refused", result='{"refused":"A viewer may not."}', person_id="")
+    )
+    await store.aclose()
+    assert await show(Where(data=tmp_path), AuditFilter(), as_json=False, last=2) == 0
+    asked, refused = capsys.readouterr().out.splitlines()
+    assert '{"text":"pause it"}  by 奥斯卡 (operator)' in asked
+    assert 'query_tasks {"page": 2} {"refused":"A viewer may not."}  by nobody' in refused
+
+
 def test_a_time_is_a_moment_or_how_long_ago():
     now = datetime(2026, 3, 2, 14, 0, tzinfo=UTC)
     assert moment("90m", now) == now - timedelta(minutes=90)

@@ -271,3 +271,10 @@ def test_repr_hides_every_secret_and_redaction_knows_them_all(config: Config):
     assert sorted(secrets.values()) == sorted(values)
     for shown in (repr(secrets), str(secrets), f"{secrets.model!r}", f"{secrets}"):
         assert [value for value in values if value in shown] == []
+
+
+def test_the_second_place_of_the_audit_is_found_from_the_files_folder(tmp_path: Path):
+    config = load_config(written(tmp_path, GOOD))
+    assert config.anchor_path == tmp_path / "data.audit-anchors"
+    config = load_config(written(tmp_path, GOOD + "audit:\n  anchor_file: ../elsewhere/heads\n"))
+    assert config.anchor_path == tmp_path.parent / "elsewhere" / "heads"

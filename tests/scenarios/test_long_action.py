@@ -57,7 +57,7 @@ async def test_an_approval_counts_only_for_a_person_who_has_read_to_the_last_pag
     async with world.bot(creating()):
         ts, card = await asked_for(world, "create the migration task")
         assert action_ids(card) == ["show", "approve", "reject"]
-        assert "What will be executed: 40 of 313 lines" in everything(card)
+        assert "What will be executed: 20 of 313 lines" in everything(card)
         assert "rm -rf" not in everything(card)
 
         await world.click("ana", card, "approve")

@@ -61,7 +61,8 @@ FLIP = ToolSpec("flip", "Flips a switch.", FlipArgs, Effect.WRITE, Phrase("切�
 
 @dataclass
 class Switches:
-    """Writes: every task is on at first. `gate` holds an action up after it took effect; `fault` is raised then."""
+    """Writes: every task is on at first. `gate` holds an action up after it took effect; `fault` is raised then; one
+    that `sticks` stays as it was."""
 
     states: dict[int, str] = field(default_factory=dict)
     applied: list[tuple[str, int, str]] = field(default_factory=list)
@@ -70,6 +71,7 @@ class Switches:
     entered: asyncio.Queue[int] = field(default_factory=asyncio.Queue)
     under_way: set[int] = field(default_factory=set)
     fault: Exception | None = None
+    sticks: bool = False
     spec: ToolSpec = FLIP
 
     async def plan(self, arguments: FlipArgs, context: ToolContext) -> Plan:
@@ -89,7 +91,8 @@ class Switches:
         task = arguments.task_id
         assert task not in self.under_way, "two changes of one target at once"
         self.applied.append((context.idempotency_key, task, arguments.action))
-        self.states[task] = WANTED[arguments.action]
+        if not self.sticks:
+            self.states[task] = WANTED[arguments.action]
         self.under_way.add(task)
         try:
             self.entered.put_nowait(task)
@@ -99,7 +102,8 @@ class Switches:
                 raise self.fault
         finally:
             self.under_way.discard(task)
-        return Outcome(True, True, Phrase("已切换", "flipped"), {"status": self.state(task)})
+        is_done = self.state(task) == WANTED[arguments.action]
+        return Outcome(is_done, True, Phrase("已切换", "flipped"), {"status": self.state(task)})
 
     async def probe(self, arguments: FlipArgs, plan: Plan, context: ToolContext) -> Outcome | None:
         done = self.state(arguments.task_id) == WANTED[arguments.action]

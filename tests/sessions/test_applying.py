@@ -253,6 +253,26 @@ async def test_a_lost_reply_is_unknown_and_told_so(panel: Panel):
     assert len(panel.flips()) == 1
 
 
+@pytest.mark.case("hitl-C53")
+async def test_an_effect_that_was_not_there_when_read_back_is_no_success(panel: Panel):
+    panel.switches.sticks = True
+    done = await panel.press(ANA, await panel.propose())
+    assert done.state is ProposalState.FAILED
+    assert done.outcome == {"status": "enabled", "verified": True}
+
+
+@pytest.mark.case("hitl-C29")
+async def test_an_approval_beside_another_turn_of_the_thread_runs_at_once_and_disturbs_nothing(panel: Panel):
+    first = await panel.propose(1)
+    panel.switches.gate = asyncio.Event()
+    pressing = asyncio.create_task(panel.press(ANA, first))
+    await panel.switches.entered.get()
+    second = await panel.propose(2, turn="turn_2")
+    panel.switches.gate.set()
+    assert (await pressing).state is APPLIED
+    assert (await panel.now(second)).state is ProposalState.PENDING
+
+
 # -- after a crash ----------------------------------------------------------------------------------------------------
 
 

@@ -26,9 +26,29 @@ def test_what_decides(text: str, verdict: str, code: str):
 
 
 @pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("approve Q968NT break-glass: the site is down", "the site is down"),
+        ("Approve q968nt Break glass： the site is down", "the site is down"),
+        ("批准 Q968NT 紧急: 站点宕机", "站点宕机"),
+        ("批准 Q968NT，紧急：站点宕机", "站点宕机"),
+    ],
+)
+def test_what_breaks_the_glass(text: str, reason: str):
+    command = parse_command(text)
+    assert isinstance(command, DecideByCode)
+    assert (command.verdict, command.code.upper(), command.reason) == ("approve", "Q968NT", reason)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
+        "approve Q968NT break-glass:",
+        "approve Q968NT break-glass the site is down",
+        "approve Q968NT because the site is down",
+        "> approve Q968NT break-glass: the site is down",
+        "I would approve Q968NT break-glass: the site is down",
         "approve it",
         "yes, approve Q968NT",
         "approve Q968NT please",

@@ -193,6 +193,29 @@ async def test_a_late_yes_runs_nothing_and_card_audit_and_clicker_say_expired(
     assert panel.board.cards[proposal.id].fallback.startswith("Expired: ")
 
 
+async def test_an_hour_later_everybody_hears_that_it_expired_whatever_they_did_or_may(panel: Panel):
+    panel.policy = TwoMust()
+    panel.one = panel.process("process_1")
+    proposal = await panel.propose()
+    await panel.press(ANA, proposal)
+    late = {person: panel.event(person, proposal, "approve") for person in (ANA, VERA, BEN)}
+    panel.clock.advance(LATE)
+    for person, event in late.items():
+        await panel.one.press(event)
+        assert panel.board.heard(person)[-1].startswith("This proposal expired at 15:32 UTC")
+    assert panel.flips() == []
+
+
+async def test_a_card_that_another_process_drew_later_is_not_left_behind(panel: Panel):
+    panel.policy = TwoMust()
+    panel.one, other = panel.process("process_1"), panel.process("process_2")
+    early = await panel.propose()
+    await panel.press(ANA, early, at=other)
+    assert "1 of 2" in str(panel.board.cards[early.id])
+    await panel.one.cards.show(early)
+    assert "1 of 2" in str(panel.board.cards[early.id])
+
+
 async def test_a_reason_to_reject_is_kept_and_told_to_the_model_without_secrets(panel: Panel):
     proposal = await panel.propose()
     await panel.one.decisions.by_code(

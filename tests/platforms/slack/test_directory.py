@@ -93,6 +93,17 @@ async def test_a_recent_answer_is_not_asked_for_again(slack, directory):
     assert slack.methods().count("users.info") == 1
 
 
+async def test_a_fresh_answer_is_asked_for_whatever_is_known_and_is_none_when_slack_is_away(slack, directory):
+    slack.users["U1"] = ANA
+    await directory.person("U1")
+    slack.users["U1"] = ANA | {"deleted": True}
+    assert (await directory.person("U1", fresh=True)).role is Role.GUEST
+    assert (await directory.person("U1")).role is Role.GUEST, "what was asked afresh is known from then on"
+    slack.fault("users.info", http_429(30), http_429(30))
+    with pytest.raises(PlatformUnavailable):
+        await directory.person("U1", fresh=True)
+
+
 async def test_somebody_who_authorised_the_app_keeps_their_role(slack, directory):
     slack.users["U1"] = ANA | {"is_app_user": True}
     assert (await directory.person("U1")).role is Role.ADMIN
