@@ -2,9 +2,15 @@
 
 import argparse
 
-from bench import cutting, looping, parsing, showing
+from bench import cutting, looping, parsing, redacting, showing
 
-PATHS = {"parsing": parsing, "looping": looping, "showing": showing, "cutting": cutting}
+PATHS = {
+    "parsing": parsing,
+    "looping": looping,
+    "showing": showing,
+    "cutting": cutting,
+    "redacting": redacting,
+}
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.model import SystemMessage, UserMessage
 from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Entry
@@ -32,6 +33,8 @@ from chatops_bot.stores.codec import entry_from, entry_text
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
+from chatops_bot.tools.drafting import Drafter
+from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
 
@@ -103,6 +106,12 @@ class Product:
         self.entries.forget(session)
 
 
+def _proposer(store: SqliteStore, clock: SystemClock, ids: RandomIds, policy: Policy) -> Proposer:
+    moves = ProposalMoves(store.proposals, store.audit, clock, Redactor())
+    drafter = Drafter(policy, clock, ids, timedelta(minutes=30), b"a key")
+    return Proposer(store.proposals, moves, drafter, clock)
+
+
 @asynccontextmanager
 async def open_product(
     base_url: str,
@@ -112,13 +121,14 @@ async def open_product(
     schemas: Sequence[Mapping[str, Any]],
 ) -> AsyncGenerator[Product, None]:
     """`base_url` ends in /v1. `functions` are the tools by name, `schemas` their definitions in OpenAI's form."""
-    clock, ids = SystemClock(), RandomIds()
+    clock, ids, policy = SystemClock(), RandomIds(), Policy()
     with tempfile.TemporaryDirectory() as folder:
         store = await SqliteStore.open(Path(folder) / "bench.db", clock)
         dispatcher = Dispatcher(
             Registry(adapted(functions, schemas)),
+            policy=policy,
             audit=KeptAudit(),
-            proposer=Proposer(store.proposals, clock, ids, timedelta(minutes=30)),
+            proposer=_proposer(store, clock, ids, policy),
             asker=Asker(store.forms, clock, ids, timedelta(minutes=30)),
             redactor=Redactor(["a-configured-secret"]),
             clock=clock,

@@ -11,6 +11,8 @@ from typing import Any, Protocol
 from pydantic import BaseModel
 
 from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.audit_chain import Head
+from chatops_bot.domain.audit_check import Row
 from chatops_bot.domain.form import Candidates, Form, FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import ModelDelta, ModelRequest
@@ -175,6 +177,12 @@ class Platform(Protocol):
         Raises PlatformError where that is over, and where there are no dialogs.
         """
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        """Put other content into an open dialog, named by `event.DialogUsed.dialog`.
+
+        Raises PlatformError where it is closed, and where there are no dialogs.
+        """
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         """A thread's first message and its newest, `limit` in all, posted before message `before` (empty: before now).
 
@@ -218,7 +226,8 @@ class Inbox(Protocol):
 class Proposals(Protocol):
     """What cannot be read raises StoreError where it was asked for; lists over sessions leave it out and log it."""
 
-    async def add(self, proposal: Proposal) -> None: ...
+    async def add(self, proposal: Proposal, record: AuditRecord | None = None) -> None:
+        """Store a new proposal and, in the same transaction, its audit row."""
 
     async def get(self, proposal_id: str) -> Proposal | None: ...
 
@@ -229,12 +238,18 @@ class Proposals(Protocol):
         """The proposals of all sessions with this code, whatever their state, oldest first."""
 
     async def move(
-        self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
+        self,
+        proposal: Proposal,
+        to: ProposalState,
+        now: datetime,
+        record: AuditRecord | None = None,
+        **changes: Any,
     ) -> Proposal | None:
         """Compare-and-set along `proposal.EDGES`: from exactly this state and revision to `to`, with the given fields.
 
-        Returns the moved proposal (revision + 1), or None when another got there first or `GUARDED_BY_EXPIRY` forbids
-        it at `now`. Raises ValueError for an edge that is not in the table.
+        The move and its audit row are one transaction: both or neither. Returns the moved proposal (revision + 1), or None
+        when another got there first or `GUARDED_BY_EXPIRY` forbids it at `now`. Raises ValueError for an edge that is not
+        in the table, and for a field that is not in `CHANGEABLE`.
         """
 
     async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:
@@ -272,7 +287,41 @@ class Forms(Protocol):
 
 class Audit(Protocol):
     async def record(self, record: AuditRecord) -> None:
-        """Append; durable on return."""
+        """Seal and append; durable on return."""
+
+
+class AuditReader(Protocol):
+    """The audit's chain as it is stored; whether it is what was sealed, `domain.audit_check` says."""
+
+    async def head(self) -> Head:
+        """Of the newest row; `GENESIS` when there is none."""
+
+    async def page(self, after: int, size: int) -> Sequence[Row]:
+        """At most `size` rows whose numbers are greater than `after`, oldest first; none when there is no more."""
+
+
+class KeptAudit(Audit, AuditReader, Protocol):
+    """What a store has."""
+
+
+class Leases(Protocol):
+    """Who works on what, among tasks and processes that share a store. A lease that is not renewed ends by itself.
+
+    A lease is advice; the fence is the guard: a higher number for each new taker of a name, so that what a late holder
+    writes can be told from its successor's.
+    """
+
+    async def take(self, name: str, holder: str, seconds: float) -> int | None:
+        """The fence (from 1) when nobody else holds `name`, else None. Taking anew what one holds renews it."""
+
+    async def renew(self, name: str, holder: str, seconds: float) -> bool:
+        """Whether `holder` still held it; then it does for `seconds` from now."""
+
+    async def drop(self, name: str, holder: str) -> None:
+        """End one's own lease; of a lease that is not one's own, nothing happens."""
+
+    async def holder(self, name: str) -> str | None:
+        """Who holds `name` now."""
 
 
 class Controls(Protocol):
@@ -302,7 +351,10 @@ class Store(Protocol):
     def forms(self) -> Forms: ...
 
     @property
-    def audit(self) -> Audit: ...
+    def audit(self) -> KeptAudit: ...
+
+    @property
+    def leases(self) -> Leases: ...
 
     @property
     def controls(self) -> Controls: ...
@@ -311,5 +363,9 @@ class Store(Protocol):
 class Directory(Protocol):
     """Who a platform's user is, with the role that config gives them."""
 
-    async def person(self, user_id: str) -> Person:
-        """Unmapped members are viewers; guests, bots, deactivated and unknown users are guests."""
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
+        """With the role that they have in `channel`, and their groups as far as config names them.
+
+        Unmapped members have the default role; guests, bots, deactivated and unknown users are guests. What was
+        asked minutes ago will do, unless `fresh`: right before something runs. Raises PlatformError when nobody can say.
+        """

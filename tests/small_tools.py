@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -10,12 +11,25 @@ from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.form import AskedAs, Candidates, Choice
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.tool import Change, Outcome, Plan, ToolResult
-from chatops_bot.ports import ToolContext, ToolSpec
+from chatops_bot.ports import Clock, Ids, Store, ToolContext, ToolSpec
+from chatops_bot.tools.drafting import Drafter
+from chatops_bot.tools.proposal_moves import ProposalMoves
+from chatops_bot.tools.proposing import Proposer
 
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
 OSCAR = Person("U1", "Oscar", Role.OPERATOR)
+HOUR = timedelta(hours=1)
+KEY = b"the key of the tests, 32 bytes.."
+
+
+def proposer_of(store: Store, clock: Clock, ids: Ids, policy: Policy | None = None) -> Proposer:
+    """A proposer whose proposals may be approved for an hour."""
+    moves = ProposalMoves(store.proposals, store.audit, clock, Redactor())
+    return Proposer(store.proposals, moves, Drafter(policy or Policy(), clock, ids, HOUR, KEY), clock)
 
 
 class LookArgs(BaseModel):

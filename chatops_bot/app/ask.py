@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol, TextIO
 
 from chatops_bot.app.local_client import reach
+from chatops_bot.app.stdout import forget_stdout
 from chatops_bot.app.where import Where
 from chatops_bot.domain.errors import ConfigInvalid, PlatformUnavailable
 from chatops_bot.domain.people import Role
@@ -80,7 +81,7 @@ async def ask(question: Question, where: Where) -> int:
             sys.stderr.write(f"No bot runs on {folder}: asking directly, as viewer; nothing is kept.\n")
             return await _Conversation(here, question, where, is_kept=False).run()
     except BrokenPipeError:
-        _forget_stdout()
+        forget_stdout()
         return NOT_DONE
 
 
@@ -162,7 +163,7 @@ class _JsonLines:
 # -- approve and reject ------------------------------------------------------------------------------------------------
 
 
-async def decide(verdict: Verdict, code: str, role: Role | None, where: Where) -> int:
+async def decide(verdict: Verdict, code: str, role: Role | None, where: Where, reason: str = "") -> int:
     """Decide about a proposal of the running bot, print what came of it, and return the exit code."""
     folder, _ = where.find()
     async with reach(folder) as running:
@@ -170,14 +171,14 @@ async def decide(verdict: Verdict, code: str, role: Role | None, where: Where) -
             raise LocalRefused(
                 f"No bot runs on {folder}; a decision is carried out by the running bot: start it."
             )
-        answer = await running.decide(verdict, code, role)
+        answer = await running.decide(verdict, code, role, reason)
     try:
         look = _look(where)
         for view in answer["views"]:
             sys.stdout.write(view_text(view_from_json(view), look) + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget_stdout()
+        forget_stdout()
     return DONE if answer["is_done"] else NOT_DONE
 
 
@@ -209,8 +210,3 @@ def _look(where: Where) -> Look:
 
 def _is_terminal() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def _forget_stdout() -> None:
-    """Whoever read us has enough; the interpreter must not find that out once more at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -12,8 +12,10 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
+from chatops_bot.app.anchoring import Anchoring, posting
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_registry, open_store
+from chatops_bot.app.engine import alone
 from chatops_bot.app.health import Health
 from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
@@ -28,15 +30,15 @@ from chatops_bot.app.metering import (
 from chatops_bot.app.metrics import Metrics
 from chatops_bot.app.model_choice import configured_model, configured_overhearing
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
+from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ConfigInvalid
-from chatops_bot.domain.people import Role
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
-from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
+from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform, Store
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.mailbox import TurnInput
@@ -81,7 +83,7 @@ async def open_bot(
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
-        sqlite = await stack.enter_async_context(open_store(config, clock))
+        sqlite = await stack.enter_async_context(open_store(config, clock, secrets.keys))
         registry = await stack.enter_async_context(open_registry(config, secrets, clock))
         turns = TurnCount(metrics := Metrics())
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
@@ -93,12 +95,13 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(sqlite), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
+            node=alone(ids, secrets.keys), on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, sqlite.check)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
+        await _anchor(stack, config, secrets, sqlite.audit, platform, clock)
         never_started = await _recover(core, platform, directory, clock, turns)
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
@@ -111,16 +114,22 @@ async def open_bot(
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        overdue = {
-            "proposals": core.approvals.sweep,
-            "forms": core.forms.sweep,
-            "filled forms": core.router.begin_filled,
-        }
-        _run_beside(stack, sweep(overdue), "expiry sweep")
+        _run_beside(stack, sweep(_overdue(core)), "expiry sweep")
         _run_beside(stack, metrics.watch_loop(), "loop lag")
+        watch = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
+        _run_beside(stack, watch.watch(), "policy check")
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
+
+
+def _overdue(core: Core) -> Mapping[str, Callable[[], Awaitable[None]]]:
+    """What closes what is overdue, by what it is."""
+    return {
+        "proposals": core.applying.sweep,
+        "forms": core.forms.sweep,
+        "filled forms": core.router.begin_filled,
+    }
 
 
 def _slack(
@@ -139,8 +148,8 @@ def _slack(
         bot_token=secrets.slack_bot_token,
         app_token=secrets.slack_app_token,
         base_url=str(config.slack.api_url),
-        roles=config.people,
-        default_role=Role(config.roles.default),
+        roster=config.roster,
+        groups=config.groups,
         posts=posts,
         ping_interval=PING_SECONDS,
         on_call=slack_meter(metrics),
@@ -178,7 +187,7 @@ async def _recover(
     core: Core, platform: Platform, directory: Directory, clock: Clock, turns: TurnCount
 ) -> list[TurnInput]:
     """Settle what the last process left, and return the turns that it accepted and never started."""
-    interrupted, never_started = await recover_turns(core.store, platform, directory, clock)
+    interrupted, never_started = await recover_turns(core.store, platform, directory, core.policy, clock)
     if interrupted or never_started:
         _log.warning(
             "of the last process, %d turns were closed as interrupted and %d start now",
@@ -187,7 +196,7 @@ async def _recover(
         )
     for turn in never_started:
         turns.resume(turn.turn_id)
-    await core.approvals.recover()
+    await core.applying.recover()
     return never_started
 
 
@@ -200,6 +209,22 @@ async def come_to_rest(
     left = max(0.0, deadline - asyncio.get_running_loop().time())
     await unless(hurry, asyncio.gather(router.drain(left), slack.drain(left), desk.drain(left)))
     await asyncio.gather(router.cut(CUT_SECONDS), desk.aclose(CUT_SECONDS))
+
+
+async def _anchor(
+    stack: AsyncExitStack,
+    config: Config,
+    secrets: Secrets,
+    audit: AuditReader,
+    platform: Platform,
+    clock: Clock,
+) -> None:
+    """Note the heads of the audit down until the stack is closed, and once more then."""
+    channel = config.audit.anchor_channel
+    anchoring = Anchoring(audit, clock, config.anchor_path, posting(platform, channel) if channel else None)
+    await anchoring.begin([key.id for key in secrets.keys.audit] if secrets.keys else [])
+    stack.push_async_callback(anchoring.end)
+    _run_beside(stack, anchoring.keep(), "anchoring of the audit")
 
 
 def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:

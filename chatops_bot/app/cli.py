@@ -20,9 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = options.run(options)
     except ChatopsError as error:
+        from chatops_bot.domain.redaction import Redactor
         from chatops_bot.rendering.escapes import shown
 
-        sys.stderr.write(shown(f"chatops-bot: {error}\n"))  # it may quote a file name, a server, a model
+        # It may quote a file name, a model, or a server with the password in its address.
+        sys.stderr.write(shown(Redactor().text(f"chatops-bot: {error}\n")))
         code = CANNOT_START
     except KeyboardInterrupt:
         code = 130
@@ -88,16 +90,59 @@ def _add_decisions(commands: Commands) -> None:
             "the role that the bot's configuration gives people of this machine. Exit code: 0 done, 1 not done, 2 not asked.",
         )  # fmt: skip
         decide.add_argument("code", help="the six letters and digits on the card")
+        why = (
+            "in spite of a freeze, where the policy lets you; it is flagged for review"
+            if verdict == "approve"
+            else "for whoever asked"
+        )
+        decide.add_argument("--reason", default="", help=f"why, {why}")
         _local(decide, "act with this role instead of all that the bot's local.role allows")
         decide.set_defaults(run=_decide, verdict=verdict)
 
 
 def _add_audit(commands: Commands) -> None:
-    audit = commands.add_parser("audit", help="what the bot did: every tool call and decision")
-    _which_bot(audit)
-    audit.add_argument("--json", action="store_true", help="one JSON object a line")
-    audit.add_argument("--last", type=_count, default=100, help="how many rows (default 100)")
-    audit.set_defaults(run=_audit)
+    audit = commands.add_parser(
+        "audit", help="what was asked, shown, decided and done, and whether that record is whole"
+    )
+    inside: Commands = audit.add_subparsers(required=True, dest="what")
+    show = inside.add_parser("show", help="print records")
+    _which_bot(show)
+    show.add_argument("--json", action="store_true", help="one JSON object a line")
+    show.add_argument("--last", type=_count, default=100, help="how many rows (default 100)")
+    show.add_argument(
+        "--proposal", default="", help="those of a proposal, by the code on its card or by its id"
+    )
+    show.add_argument("--person", default="", help="those of a person, by id or name")
+    show.add_argument(
+        "--session", default="", help="those whose session has this in its key, such as a channel's id"
+    )
+    show.add_argument("--tool", default="", help="those of a tool")
+    show.add_argument(
+        "--decision", default="", help="such as asked, shown, approved, refused, applied, expired"
+    )
+    show.add_argument(
+        "--since", help="those since a time, such as 2026-03-02T14:00 (UTC), or ago, such as 2h or 7d"
+    )
+    show.set_defaults(run=_audit_show)
+    verify = inside.add_parser(
+        "verify", help="say whether every record is as it was sealed, and name the first that is not",
+        description="Exit code: 0 whole, 1 broken, 2 cannot be said. Needs the key, as the bot has it.",
+    )  # fmt: skip
+    _which_bot(verify)
+    verify.add_argument("--json", action="store_true", help="one JSON object")
+    verify.add_argument("--file", type=Path, help="an export, in place of a bot's store")
+    verify.add_argument(
+        "--anchors", type=Path, help="the anchor file (default: the bot's; for an export: none)"
+    )
+    verify.add_argument(
+        "--anchor", action="append", default=[], metavar="RECORD:SEAL",
+        help="a head that you know, such as one from the anchor channel; may be given more than once",
+    )  # fmt: skip
+    verify.set_defaults(run=_audit_verify)
+    export = inside.add_parser("export", help="write every record with its seal, one JSON object a line")
+    _which_bot(export)
+    export.add_argument("--out", type=Path, help="a new file (default: standard output)")
+    export.set_defaults(run=_audit_export)
 
 
 def _add_doctor(commands: Commands) -> None:
@@ -199,16 +244,48 @@ def _decide(options: argparse.Namespace) -> int:
     from chatops_bot.domain.people import Role
 
     role = Role(options.role) if options.role else None
-    return asyncio.run(decide(options.verdict, options.code, role, Where(options.data, options.config)))
+    return asyncio.run(
+        decide(options.verdict, options.code, role, Where(options.data, options.config), options.reason)
+    )
 
 
-def _audit(options: argparse.Namespace) -> int:
-    from chatops_bot.app.audit_cli import print_audit
+def _audit_show(options: argparse.Namespace) -> int:
+    import asyncio
+    from datetime import UTC, datetime
+
+    from chatops_bot.app.audit_filter import AuditFilter, known_decision, moment
+    from chatops_bot.app.audit_show import show
+    from chatops_bot.app.stdout import while_read
     from chatops_bot.app.where import Where
 
-    folder, config = Where(options.data, options.config).find()
-    store_path = config.store_path if config else folder / "bot.db"
-    return print_audit(store_path, as_json=options.json, last=options.last)
+    wanted = AuditFilter(
+        proposal=options.proposal, person=options.person, session=options.session, tool=options.tool,
+        decision=known_decision(options.decision), since=moment(options.since, datetime.now(UTC)) if options.since else None,
+    )  # fmt: skip
+    where = Where(options.data, options.config)
+    return while_read(lambda: asyncio.run(show(where, wanted, as_json=options.json, last=options.last)))
+
+
+def _audit_verify(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from chatops_bot.app.anchoring import named_anchor
+    from chatops_bot.app.audit_verify import Proof, verify
+    from chatops_bot.app.where import Where
+
+    proof = Proof(options.file, options.anchors, tuple(map(named_anchor, options.anchor)))
+    where = Where(options.data, options.config)
+    return asyncio.run(verify(where, proof, os.environ, as_json=options.json))
+
+
+def _audit_export(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from chatops_bot.app.audit_verify import export
+    from chatops_bot.app.stdout import while_read
+    from chatops_bot.app.where import Where
+
+    return while_read(lambda: asyncio.run(export(Where(options.data, options.config), options.out)))
 
 
 def _doctor(options: argparse.Namespace) -> int:

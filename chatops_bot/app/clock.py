@@ -2,9 +2,11 @@
 
 import secrets
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from chatops_bot.domain.proposal import CODE_LENGTH, CODE_LETTERS
+from chatops_bot.ports import Ids
 
 
 class SystemClock:
@@ -24,6 +26,13 @@ class RandomIds:
 
     def nonce(self) -> str:
         return secrets.token_hex(16)
+
+
+class WatchedIds:
+    """`ids`, with nonces from elsewhere."""
+
+    def __init__(self, ids: Ids, nonce: Callable[[], str]) -> None:
+        self.new, self.code, self.nonce = ids.new, ids.code, nonce
 
 
 class ManualClock:

@@ -1,75 +1,91 @@
 """One YAML file, and the environment for secrets. Anything unknown or wrong names itself, file and line, and nothing starts."""
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, HttpUrl, PrivateAttr, ValidationError
+from pydantic_core import PydanticCustomError
 
+from chatops_bot.app.keys import Keys
+from chatops_bot.app.policy_config import (
+    PolicyConfig,
+    RoleName,
+    RolesConfig,
+    Section,
+    make_policy,
+    make_roster,
+    named_groups,
+)
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import RIGHTS, Role
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.roster import Roster
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class SlackConfig(_Section):
+class SlackConfig(Section):
     api_url: HttpUrl = HttpUrl("https://slack.com/api/")
     """Base of the Web API; a local Slack-compatible workspace has its own."""
 
 
-class AccountConfig(_Section):
+class AccountConfig(Section):
     username: str = Field(min_length=1)
     password_env: str = Field(min_length=1)
     """The environment variable that holds the password."""
 
 
-class AccountsConfig(_Section):
+class AccountsConfig(Section):
     viewer: AccountConfig
     operator: AccountConfig
     admin: AccountConfig
 
 
-class SchedulerConfig(_Section):
+class SchedulerConfig(Section):
     url: HttpUrl
     accounts: AccountsConfig
 
 
-class RolesConfig(_Section):
-    people: dict[str, Literal["viewer", "operator", "approver", "admin"]] = {}
-    """The platform's user id → role."""
-    default: Literal["viewer", "guest"] = "viewer"
-    """The role of members who are not mapped."""
-
-
-class LocalConfig(_Section):
-    role: Literal["viewer", "operator", "approver", "admin"] = "viewer"
+class LocalConfig(Section):
+    role: RoleName = "viewer"
     """The most that people may act as who reach the bot over its socket: those who may use its data folder."""
 
 
-class AlertsConfig(_Section):
+class AlertsConfig(Section):
     channel: str | None = None
     """Where the scheduler's failure alerts are posted; without it they are refused."""
     language: Literal["zh", "en"] = "en"
 
 
-class WebConfig(_Section):
+def _host(value: str) -> str:
+    if not re.fullmatch(r"\.?[a-z0-9-]+(?:\.[a-z0-9-]+)*", value, re.IGNORECASE):
+        raise PydanticCustomError(
+            "host", "a host looks like wiki.example.com, or .example.com for all below it"
+        )
+    return value
+
+
+class LinksConfig(Section):
+    hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = ()
+    """Hosts that answers may link to; `.example.com` stands for all below it. Other addresses are shown as code."""
+
+
+class WebConfig(Section):
     host: str = "127.0.0.1"
     port: int = Field(default=8320, ge=0, le=65535)
 
 
-class LoggingConfig(_Section):
+class LoggingConfig(Section):
     format: Literal["auto", "json", "text"] = "auto"
     """`auto` is text on a terminal and JSON anywhere else."""
     level: Literal["info", "warning", "error"] = "info"
 
 
-class ModelConfig(_Section):
+class ModelConfig(Section):
     base_url: HttpUrl | None = None
     """An OpenAI-compatible endpoint; OPENAI_BASE_URL wins over it. Without one the offline rules answer."""
     name: str | None = None
@@ -79,29 +95,62 @@ class ModelConfig(_Section):
     between_deltas_seconds: float = Field(default=60, gt=0, le=600)
 
 
-class ProposalsConfig(_Section):
+class ProposalsConfig(Section):
     expire_minutes: int = Field(default=60, ge=1, le=24 * 60)
 
 
-class ShutdownConfig(_Section):
+class AuditConfig(Section):
+    """Where the head of the audit's chain is noted down, so that a tail that somebody cuts off is missed."""
+
+    anchor_file: Path | None = None
+    """On another disk or machine; None is a file beside the data folder. Resolved against the folder of the config."""
+    anchor_channel: str | None = None
+    """A channel to which each noted head is posted as well."""
+
+
+class ShutdownConfig(Section):
     drain_seconds: float = Field(default=15, ge=0, le=15)
     """How long running turns and decisions get to come to their end; then turns are marked as interrupted."""
 
 
-class Config(_Section):
+class Config(Section):
     """The whole file. `data` is resolved against the folder of the file."""
 
     data: Path = Path("data")
     slack: SlackConfig = SlackConfig()
     scheduler: SchedulerConfig
     roles: RolesConfig = RolesConfig()
+    policy: PolicyConfig = PolicyConfig()
     local: LocalConfig = LocalConfig()
     alerts: AlertsConfig = AlertsConfig()
+    links: LinksConfig = LinksConfig()
     web: WebConfig = WebConfig()
     logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
+    audit: AuditConfig = AuditConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
+    _lines: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    def where(self, key: str) -> str:
+        """Where a key such as `policy.rules.0` stands, to begin a sentence about it: with file and line if it was read from one."""
+        return self._lines.get(key, key)
+
+    @property
+    def roster(self) -> Roster:
+        return make_roster(self.roles, self.local.role)
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """Every user group that the file names."""
+        return named_groups(self.roles, self.policy)
+
+    def make_policy(self) -> Policy:
+        return make_policy(self.policy, self.roster)
+
+    @property
+    def anchor_path(self) -> Path:
+        return self.audit.anchor_file or anchor_path_of(self.data)
 
     @property
     def store_path(self) -> Path:
@@ -118,7 +167,14 @@ class Config(_Section):
     @property
     def has_approver(self) -> bool:
         """Whether anybody could approve a change at all."""
-        return any(RIGHTS[role].approves for role in (*self.people.values(), Role(self.local.role)))
+        roster = self.roster
+        roles = (*roster.people.values(), *roster.groups.values(), roster.local)
+        return any(RIGHTS[role].approves for role in roles)
+
+
+def anchor_path_of(data: Path) -> Path:
+    """Where the heads of a bot's audit are noted down that names no other place: beside its data folder."""
+    return data.with_name(f"{data.name}.audit-anchors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +193,8 @@ class Secrets:
     scheduler_passwords: Mapping[str, str]
     model: ModelEndpoint | None
     webhook_token: str
+    keys: Keys | None = None
+    """None for a bot whose store is thrown away: its audit is sealed with a key that nobody keeps."""
 
     def __repr__(self) -> str:
         return "Secrets(…)"
@@ -149,6 +207,8 @@ class Secrets:
         if self.model is not None:
             yield self.model.api_key
         yield self.webhook_token
+        if self.keys is not None:
+            yield from self.keys.texts
 
 
 def load_config(path: Path) -> Config:
@@ -160,7 +220,12 @@ def load_config(path: Path) -> Config:
         config = Config.model_validate(value)
     except ValidationError as error:
         raise ConfigInvalid("\n".join(_problems(path, error, lines))) from error
-    return config.model_copy(update={"data": (path.parent / config.data).resolve()})
+    folder, audit = path.parent, config.audit
+    if audit.anchor_file is not None:
+        audit = audit.model_copy(update={"anchor_file": (folder / audit.anchor_file).resolve()})
+    config = config.model_copy(update={"data": (folder / config.data).resolve(), "audit": audit})
+    config._lines = {".".join(at): f"{path}, line {line}: {'.'.join(at)}" for at, line in lines.items()}
+    return config
 
 
 def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> Secrets:
@@ -332,8 +397,14 @@ def _keys_at(at: _Path) -> list[str]:
     model: type[BaseModel] = Config
     for name in at:
         field = model.model_fields.get(name)
-        annotation = field.annotation if field else None
-        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
+        sections = _sections_in(field.annotation) if field else [model] if name.isdecimal() else []
+        if not sections:
             return []
-        model = annotation
-    return list(model.model_fields)
+        model = sections[0]
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _sections_in(annotation: Any) -> list[type[BaseModel]]:
+    """The section that a field holds, alone or in a list."""
+    held = get_args(annotation) or (annotation,)
+    return [one for one in held if isinstance(one, type) and issubclass(one, BaseModel)]

@@ -1,36 +1,43 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
 import ssl
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 
 import httpx
 
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_agents
+from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.engine import Engine, Node, build_engine
+from chatops_bot.app.keys import Keys
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.context.agent_config import AgentConfig
+from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.view import View
+from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
-from chatops_bot.rendering.cards import proposal_card
-from chatops_bot.sessions.approvals import Approvals
+from chatops_bot.rendering.links import Links
+from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.conductor import Conductor
+from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
+from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.router import Overhears, Router, every_message
 from chatops_bot.stores.sqlite import SqliteStore
-from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
-from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.login import Account
@@ -43,20 +50,22 @@ class Core:
 
     store: Store
     router: Router
-    approvals: Approvals
+    applying: Applying
     forms: Forms
     followups: Followups
     redactor: Redactor
+    policy: Policy
     model_name: str
-    approvals_on: Callable[[Platform], Approvals]
-    """The same approvals, speaking through another platform."""
+    decisions_on: Callable[[Platform], Decisions]
+    """The same decisions, told through another platform."""
+    reading: Reading
     card: Callable[[Proposal], View]
 
 
 @asynccontextmanager
-async def open_store(config: Config, clock: Clock) -> AsyncGenerator[SqliteStore, None]:
-    """The store of `config`. Raises StoreError when it cannot be used."""
-    store = await SqliteStore.open(config.store_path, clock)
+async def open_store(config: Config, clock: Clock, keys: Keys | None) -> AsyncGenerator[SqliteStore, None]:
+    """The store of `config`; without `keys`, one that is thrown away. Raises StoreError when it cannot be used."""
+    store = await SqliteStore.open(config.store_path, clock, keys.audit[0] if keys else None)
     try:
         yield store
     finally:
@@ -88,25 +97,26 @@ def build_core(
     platform: Platform,
     directory: Directory,
     on_rest: Callable[[str, TurnOutcome], None],
+    node: Node,
     overhears: Overhears = every_message,
 ) -> Core:
-    """Everything between a platform and the tools.
+    """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
+    Raises ConfigInvalid for a policy that nobody could meet.
     """
-    redactor = Redactor(secrets.values())
-    dispatcher = _dispatcher(config, store, registry, redactor, clock, ids)
-    applier = Applier(registry, redactor)
-
-    def approvals_on(platform: Platform) -> Approvals:
-        return Approvals(
-            store=store, platform=platform, directory=directory, applier=applier, redactor=redactor, clock=clock,
-            approver_configured=config.has_approver,
-        )  # fmt: skip
-
-    approvals = approvals_on(platform)
+    agents = load_agents()
+    redactor = _redactor(secrets, agents.values())
+    ids = WatchedIds(ids, redactor.watching(ids.nonce))
+    engine = build_engine(
+        config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
+        redactor=redactor,
+    )  # fmt: skip
+    dispatcher = _dispatcher(config, engine, store, registry, redactor, clock, ids)
+    decisions = engine.decisions_on(platform)
     forms = Forms(
-        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids
+        store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids,
+        policy=engine.policy,
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     conductor = Conductor(
@@ -114,36 +124,47 @@ def build_core(
         store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
         registry=registry,
-        agents=load_agents(),
-        approvals=approvals,
+        agents=agents,
+        cards=engine.cards,
         forms=forms,
         followups=followups,
         redactor=redactor,
         clock=clock,
         ids=ids,
         on_rest=on_rest,
+        links=Links.to(config.links.hosts),
     )
     router = Router(
-        store=store,
-        platform=platform,
-        approvals=approvals,
-        forms=forms,
-        followups=followups,
-        conductor=conductor,
-        overhears=overhears,
-    )
-    card = partial(proposal_card, approver_configured=config.has_approver, redact=redactor.text)
-    return Core(store, router, approvals, forms, followups, redactor, model.name, approvals_on, card)
+        store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, forms=forms,
+        followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
+    )  # fmt: skip
+    return Core(
+        store=store, router=router, applying=engine.applying, forms=forms, followups=followups, redactor=redactor,
+        policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
+        card=engine.card,
+    )  # fmt: skip
+
+
+def _redactor(secrets: Secrets, agents: Iterable[AgentConfig]) -> Withheld:
+    """What takes the secrets out of every text, and what a model reads and nobody else may."""
+    return Withheld(secrets.values(), [sentence for agent in agents for sentence in confidential(agent)])
 
 
 def _dispatcher(
-    config: Config, store: Store, registry: Registry, redactor: Redactor, clock: Clock, ids: Ids
+    config: Config,
+    engine: Engine,
+    store: Store,
+    registry: Registry,
+    redactor: Redactor,
+    clock: Clock,
+    ids: Ids,
 ) -> Dispatcher:
     """The one door of tool calls: a read runs, a write becomes a proposal, what lacks facts becomes a form."""
     return Dispatcher(
         registry,
+        policy=engine.policy,
         audit=store.audit,
-        proposer=Proposer(store.proposals, clock, ids, config.proposal_lifetime),
+        proposer=engine.proposer,
         asker=Asker(store.forms, clock, ids, config.proposal_lifetime),
         redactor=redactor,
         clock=clock,
@@ -161,7 +182,7 @@ def local_desk(
     """The desk in front of a core whose conductor tells `rests`."""
     return LocalDesk(
         terminal=terminal, platform=platform, people=people, router=core.router, store=core.store, rests=rests, ids=ids,
-        model_name=core.model_name, approvals_on=core.approvals_on, card=core.card,
+        model_name=core.model_name, decisions_on=core.decisions_on, reading=core.reading, card=core.card,
     )  # fmt: skip
 
 

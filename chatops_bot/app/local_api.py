@@ -55,6 +55,7 @@ class StopBody(_Request):
 class DecisionBody(_Request):
     code: str = Field(min_length=1, max_length=32)
     role: Role | None = Field(default=None, alias="as")
+    reason: str = Field(default="", max_length=2_000)
 
 
 class LocalApi:
@@ -125,7 +126,9 @@ def _routes(desk: LocalDesk) -> list[web.RouteDef]:
     def decide(verdict: Verdict) -> web.RouteDef:
         async def handler(request: web.Request) -> web.Response:
             body = await _read(request, DecisionBody)
-            decision = await desk.decide(_peer(request), body.code, verdict, role=body.role)
+            decision = await desk.decide(
+                _peer(request), body.code, verdict, role=body.role, reason=body.reason
+            )
             views = [view_to_json(view) for view in decision.views]
             return web.json_response({"is_done": decision.is_done, "views": views})
 

@@ -46,9 +46,9 @@ class LocalClient:
     async def stop(self, thread: str) -> None:
         await self._call("stop", {"thread": thread})
 
-    async def decide(self, verdict: Verdict, code: str, role: Role | None) -> Json:
+    async def decide(self, verdict: Verdict, code: str, role: Role | None, reason: str = "") -> Json:
         """As `LocalDesk.decide`, with the views as JSON."""
-        return await self._call(verdict, {"code": code, "as": role})
+        return await self._call(verdict, {"code": code, "as": role, "reason": reason})
 
     async def _call(self, name: str, body: Json) -> Json:
         try:

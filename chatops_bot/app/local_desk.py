@@ -2,7 +2,7 @@
 
 The desk is the bot's side of the terminal, whether it is reached over the local API or within one process. A question is
 an inbound event for the router, and what the turn shows comes back as frames. A decision by code is made by the same
-approvals as one in a chat; what they would whisper into the chat is the answer here.
+engine as one in a chat; what they would whisper into the chat is the answer here.
 """
 
 import asyncio
@@ -17,15 +17,17 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, SessionKey, TurnOutcome
 from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.view import Modal, View
+from chatops_bot.domain.voting import vote_of
 from chatops_bot.platforms.terminal.adapter import CHANNEL, NAME, WORKSPACE, TerminalPlatform
 from chatops_bot.platforms.terminal.frames import Ended, Frame, Opened, Whispered
 from chatops_bot.platforms.terminal.people import LocalPeople, LocalRefused
 from chatops_bot.ports import Ids, Place, Platform, PlatformLimits, Store
 from chatops_bot.rendering.escapes import exact
 from chatops_bot.rendering.notices import whisper_view
-from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.commands import DecideByCode, Verdict, parse_command
+from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.ending import let_go
+from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.router import Router
 
 T = TypeVar("T")
@@ -79,7 +81,7 @@ class _Begun:
 
 @dataclass(slots=True)
 class LocalDesk:
-    """`platform` is all that the bot speaks through; `approvals_on` makes approvals that speak through another;
+    """`platform` is all that the bot speaks through; `decisions_on` makes decisions that are told through another;
     `card` draws a proposal."""
 
     terminal: TerminalPlatform
@@ -90,7 +92,8 @@ class LocalDesk:
     rests: Rests
     ids: Ids
     model_name: str
-    approvals_on: Callable[[Platform], Approvals]
+    decisions_on: Callable[[Platform], Decisions]
+    reading: Reading
     card: Callable[[Proposal], View]
     _takes_no_more: bool = False
     _asked: dict[str, "asyncio.Task[_Begun | None]"] = field(default_factory=dict)
@@ -122,7 +125,9 @@ class LocalDesk:
         yield Opened(thread, self.model_name)
         try:
             if isinstance(command, DecideByCode):
-                decision = await self.decide(user, command.code, command.verdict, role=role)
+                decision = await self.decide(
+                    user, command.code, command.verdict, role=role, reason=command.reason
+                )
                 for view in decision.views:
                     yield Whispered(view)
                 yield Ended(TurnOutcome.ANSWERED if decision.is_done else None)
@@ -164,19 +169,23 @@ class LocalDesk:
                 ControlUsed(_session(thread), person, "stop", begun.turn_id, MessageRef(CHANNEL, thread))
             )
 
-    async def decide(self, user: str, code: str, verdict: Verdict, *, role: Role | None = None) -> Decision:
+    async def decide(
+        self, user: str, code: str, verdict: Verdict, *, role: Role | None = None, reason: str = ""
+    ) -> Decision:
         """Approve or reject the proposal with this code, wherever it was made. Raises LocalRefused.
+
+        The first approval of what no card shows whole answers with all of it, and counts as its reading; the next one decides.
 
         Carried out to its end even when the caller goes away.
         """
         self._require_open()
         person = self.people.acting(user, role)
-        deciding = self._task(self._decide(person, code.upper(), verdict))
+        deciding = self._task(self._decide(person, code.upper(), verdict, reason))
         self._deciding.add(deciding)
         deciding.add_done_callback(self._deciding.discard)
         return await asyncio.shield(deciding)
 
-    async def _decide(self, person: Person, code: str, verdict: Verdict) -> Decision:
+    async def _decide(self, person: Person, code: str, verdict: Verdict, reason: str) -> Decision:
         found = await self.store.proposals.with_code(code)
         candidates = [proposal for proposal in found if proposal.is_open] or found[-1:]
         if not candidates:
@@ -184,14 +193,18 @@ class LocalDesk:
         if len(candidates) > 1:
             return Decision(False, (whisper_view(_AMBIGUOUS.filled(code=exact(code)), None),))
         proposal = candidates[0]
+        if verdict == "approve" and (whole := await self.reading.here(proposal, person)) is not None:
+            return Decision(False, (whole,))
         heard = _Heard(self.platform)
-        approvals = self.approvals_on(heard)
         language: Language = "zh" if proposal.language == "zh" else "en"
-        await approvals.decide_by_code(proposal.session, code, person, verdict, language)
+        await self.decisions_on(heard).by_code(
+            proposal.session, code, person, verdict, language, reason=reason, via="local"
+        )
         after = await self.store.proposals.get(proposal.id) or proposal
         if heard.views:
             return Decision(False, tuple(heard.views))
-        return Decision(after.state is _ENDS[verdict], (self.card(after),))
+        is_one_of_several = verdict == "approve" and after.is_open and vote_of(after, person.id) is not None
+        return Decision(is_one_of_several or after.state is _ENDS[verdict], (self.card(after),))
 
     def _task(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work, name="local desk")
@@ -256,6 +269,9 @@ class _Heard:
 
     async def open_modal(self, trigger: str, modal: Modal) -> None:
         await self._platform.open_modal(trigger, modal)
+
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        await self._platform.update_modal(dialog, modal)
 
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return await self._platform.earlier(place, before, limit)

@@ -138,7 +138,7 @@ def metered_store(store: Store, metrics: Metrics, turns: TurnCount, tools: Colle
             transcripts=_Around(store.transcripts, append=_counting_rest(store.transcripts, turns)),
             proposals=_Around(
                 store.proposals,
-                add=_counting_add(store.proposals, metrics),
+                add=_counting_add(store.proposals, metrics, frozenset(tools)),
                 move=_counting_move(store.proposals, metrics),
             ),
             audit=_Around(store.audit, record=_counting_call(store.audit, metrics, frozenset(tools))),
@@ -218,18 +218,26 @@ def _counting_rest(transcripts: Transcripts, count: TurnCount) -> Callable[..., 
     return append
 
 
-def _counting_add(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]:
-    async def add(proposal: Proposal) -> None:
-        await proposals.add(proposal)
+def _counting_add(proposals: Proposals, metrics: Metrics, tools: frozenset[str]) -> Callable[..., Any]:
+    async def add(proposal: Proposal, record: AuditRecord | None = None) -> None:
+        await proposals.add(proposal, record)
         metrics.proposal_moves.labels(proposal.state.value).inc()
+        if record is not None:
+            _count_call(record, metrics, tools)
 
     return add
 
 
 def _counting_move(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]:
-    async def move(proposal: Proposal, to: ProposalState, now: datetime, **changes: Any) -> Proposal | None:
-        moved = await proposals.move(proposal, to, now, **changes)
-        if moved is not None:
+    async def move(
+        proposal: Proposal,
+        to: ProposalState,
+        now: datetime,
+        record: AuditRecord | None = None,
+        **changes: Any,
+    ) -> Proposal | None:
+        moved = await proposals.move(proposal, to, now, record, **changes)
+        if moved is not None and to is not proposal.state:
             metrics.proposal_moves.labels(to.value).inc()
         return moved
 
@@ -239,10 +247,14 @@ def _counting_move(proposals: Proposals, metrics: Metrics) -> Callable[..., Any]
 def _counting_call(audit: Audit, metrics: Metrics, tools: frozenset[str]) -> Callable[..., Any]:
     async def record(row: AuditRecord) -> None:
         await audit.record(row)
-        is_decision = bool(row.proposal_id) and row.decision != "proposed"
+        is_decision = bool(row.proposal_id) or not row.tool
         if not is_decision:
-            tool = row.tool if row.tool in tools else UNKNOWN
-            metrics.tool_calls.labels(tool, row.status).inc()
-            metrics.tool_seconds.labels(tool).observe(row.milliseconds / 1000)
+            _count_call(row, metrics, tools)
 
     return record
+
+
+def _count_call(row: AuditRecord, metrics: Metrics, tools: frozenset[str]) -> None:
+    tool = row.tool if row.tool in tools else UNKNOWN
+    metrics.tool_calls.labels(tool, row.status).inc()
+    metrics.tool_seconds.labels(tool).observe(row.milliseconds / 1000)

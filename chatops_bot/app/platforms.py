@@ -5,11 +5,12 @@ a terminal like any other, and its card in the chat tells.
 """
 
 from chatops_bot.domain.people import Person
+from chatops_bot.domain.roster import LOCAL_PREFIX
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.view import Modal, View
 from chatops_bot.platforms.terminal.adapter import CHANNEL, TerminalPlatform
-from chatops_bot.platforms.terminal.people import PREFIX, LocalPeople
+from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import Directory, Place, Platform, PlatformLimits
 
 
@@ -49,6 +50,9 @@ class ChatAndTerminal:
         """Only a chat has triggers."""
         await self._chat.open_modal(trigger, modal)
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        await self._chat.update_modal(dialog, modal)
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return await self._of(place.channel).earlier(place, before, limit)
 
@@ -58,5 +62,6 @@ class ChatAndLocalPeople:
         self._chat = chat
         self._local = local
 
-    async def person(self, user_id: str) -> Person:
-        return await (self._local if user_id.startswith(PREFIX) else self._chat).person(user_id)
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
+        directory: Directory = self._local if user_id.startswith(LOCAL_PREFIX) else self._chat
+        return await directory.person(user_id, channel, fresh=fresh)

@@ -5,11 +5,13 @@ import json
 import os
 import sys
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from chatops_bot.app.bootstrap import open_bot
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import load_config, load_secrets
+from chatops_bot.app.keys import open_keys
 from chatops_bot.app.logs import set_up_logs
 from chatops_bot.app.process import END_SECONDS, stop_wishes, unless
 from chatops_bot.domain.redaction import Redactor
@@ -18,7 +20,7 @@ from chatops_bot.domain.redaction import Redactor
 async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
     """Run until told to stop. Raises ChatopsError with one sentence when the bot cannot start."""
     config = load_config(config_path)
-    secrets = load_secrets(config, os.environ)
+    secrets = replace(load_secrets(config, os.environ), keys=open_keys(os.environ, config.data))
     set_up_logs(Redactor(secrets.values()), config.logging.format, config.logging.level)
     stop = stop_wishes(with_parent=with_parent, limit=END_SECONDS)
     async with AsyncExitStack() as stack:

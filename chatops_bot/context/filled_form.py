@@ -1,14 +1,15 @@
-"""A filled form as a message of its author: one fixed sentence, then everything of theirs quoted as JSON.
+"""A filled form as a message of its author: one fixed sentence, then the values quoted as JSON.
 
-The values are what a person typed, so they stand where a person's words stand, and as JSON they cannot look like anything
-else than values.
+Part of the values came from a model that had read logs and alerts, or from a list of names, so where the message enters
+the context they are fenced.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from chatops_bot.context.fence import fence, unfence
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.transcript import FormFilled
@@ -29,17 +30,30 @@ class FilledForm:
 
 
 def filled_text(entry: FormFilled) -> str:
-    quoted = {"tool": entry.tool, "arguments": dict(entry.arguments)}
-    return f"{_SENTENCE.said_in('zh' if entry.language == 'zh' else 'en')}\n{canonical_json(quoted)}"
+    """The form as its author's words, values not fenced: what is shown and stored."""
+    return f"{_sentence(entry)}\n{_values(entry)}"
+
+
+def filled_message(entry: FormFilled, *, nonce: Callable[[], str]) -> str:
+    """The form as a model reads it."""
+    return f"{_sentence(entry)}\n{fence(_values(entry), source='values of a form', nonce=nonce)}"
+
+
+def _sentence(entry: FormFilled) -> str:
+    return _SENTENCE.said_in("zh" if entry.language == "zh" else "en")
+
+
+def _values(entry: FormFilled) -> str:
+    return canonical_json({"tool": entry.tool, "arguments": dict(entry.arguments)})
 
 
 def filled_form_in(text: str) -> FilledForm | None:
-    """What `filled_text` wrote; None for any other message."""
+    """What `filled_text` or `filled_message` wrote; None for any other message."""
     sentence, _, quoted = text.partition("\n")
     if sentence not in (_SENTENCE.zh, _SENTENCE.en):
         return None
     try:
-        value = json.loads(quoted)
+        value = json.loads(_unfenced(quoted))
     except (ValueError, RecursionError):
         return None
     tool, arguments = (value.get("tool"), value.get("arguments")) if isinstance(value, dict) else ("", None)
@@ -49,3 +63,10 @@ def filled_form_in(text: str) -> FilledForm | None:
         if isinstance(tool, str) and isinstance(arguments, dict)
         else None
     )
+
+
+def _unfenced(quoted: str) -> str:
+    try:
+        return unfence(quoted)
+    except ValueError:
+        return quoted

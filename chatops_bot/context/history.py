@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from chatops_bot.context.fence import fence
-from chatops_bot.context.filled_form import filled_text
+from chatops_bot.context.filled_form import filled_message
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import TurnOutcome
@@ -57,7 +57,7 @@ def project(
                 messages.append(UserMessage(entry.text, entry.author_id))
             case FormFilled():
                 starts.append(len(messages))
-                messages.append(UserMessage(filled_text(entry), entry.author_id))
+                messages.append(UserMessage(filled_message(entry, nonce=nonce), entry.author_id))
             case FormClosed():
                 closed = canonical_json(
                     {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
@@ -145,8 +145,10 @@ def _earlier(entry: EarlierRead) -> str:
 
 
 def _decision(entry: ProposalDecided) -> str:
+    why = {"reason": entry.reason} if entry.reason else {}
     return canonical_json(
         {
+            **why,
             "proposal": entry.proposal_id,
             "code": entry.code,
             "tool": entry.tool,

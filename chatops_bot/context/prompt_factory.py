@@ -19,6 +19,9 @@ from chatops_bot.domain.language import Phrase
 INLINE_CHARS = 300
 """Longest inline value (a tool's scenario, a name); longer ones end in an ellipsis."""
 
+CONFIDENTIAL_BYTES = 24
+"""A shorter sentence, eight characters in Chinese, may stand in any answer by chance."""
+
 
 @dataclass(frozen=True, slots=True)
 class ToolBrief:
@@ -62,6 +65,19 @@ def build_agent_system_prompt(
         FOLLOWUP_RULE,
     )
     return AgentPrompt(prefix="\n\n".join(sections), suffix=_context(agent, context))
+
+
+def confidential(agent: AgentConfig) -> tuple[str, ...]:
+    """The sentences of the prompt that no answer may repeat: all but what the bot can do, which people may ask."""
+    fixed = (
+        FENCE_RULE,
+        _GATED.said_in(agent.lang),
+        *FOLLOWUP_RULE.splitlines(),
+        *(r.said_in(agent.lang) for r in _FIXED_RULES),
+    )
+    own = (agent.role_description, agent.persona, agent.language_style, agent.output_format)
+    sentences = (*own, *agent.must, *agent.must_not, *agent.fallback, *fixed)
+    return tuple(each for each in sentences if each and len(each.encode()) >= CONFIDENTIAL_BYTES)
 
 
 def inline(text: str, limit: int = INLINE_CHARS) -> str:

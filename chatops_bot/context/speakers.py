@@ -33,11 +33,16 @@ def attributed(text: str, author: str) -> str:
 
 
 def people_of(entries: Sequence[Entry], asker: Person) -> str:
-    """Who is who in a session, as JSON to be fenced: the asker of this turn first, the others newest first."""
+    """Who is who in a session, as JSON to be fenced: the asker of this turn first, the others newest first, then whoever
+    stands in their messages by id."""
     people = {asker.id: _told(asker.id, asker.name, asker.role.value)}
     for said in _newest(entries):
         people.setdefault(said.author_id, _told(said.author_id, said.author_name, said.author_role))
-    return canonical_json({"asker": asker.id, "people": list(people.values())[:MAX_PEOPLE]})
+    mentioned: dict[str, str] = {}
+    for said in _newest(entries):
+        mentioned |= {each: name for each, name in said.mentioned.items() if each not in mentioned}
+    named = {"mentioned": dict(list(mentioned.items())[:MAX_PEOPLE])} if mentioned else {}
+    return canonical_json({"asker": asker.id, "people": list(people.values())[:MAX_PEOPLE]} | named)
 
 
 def _newest(entries: Sequence[Entry]) -> Iterable[UserSaid]:

@@ -1,18 +1,38 @@
-"""One line of the audit: a tool call, or a decision about a proposal."""
+"""One line of the audit: what somebody asked, what was shown, a tool call, or a decision."""
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 RESULT_VIEW_BYTES = 4096
 """How much of a result the audit keeps in clear (redacted); the digest covers the whole."""
 
+Decision = Literal[
+    "asked",
+    "auto", "proposed", "known", "asked_back", "refused", "invalid", "failed", "stopped",
+    "shown",
+    "read", "approved", "broke_glass", "rejected", "claimed", "applied", "outcome_unknown", "drifted", "expired",
+    "superseded",
+    "filled", "cancelled",
+    "imported",
+]  # fmt: skip
+"""What a record tells of:
+
+- a question: asked, when its turn began.
+- a call: auto (it ran), proposed, known (the same change waits already), asked_back (it became a form), refused, invalid,
+  failed (a write that could not be proposed) or stopped.
+- a card of a proposal or a form: shown, once for each revision that a message shows.
+- a proposal: read (to its last page), approved (once a vote; broke_glass when it was in spite of a freeze, to be reviewed) or
+  refused (with who and why), and each state that it came to.
+- a form: filled, refused, or the state in which it was closed.
+- the chain: imported, before the records of a version that had none.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """`result` is the redacted first 4 KiB.
-
-    `decision` of a call: auto (it ran), proposed, asked (it became a form), refused, invalid, failed (a write that could not
-    be proposed) or stopped. Of a proposal: approved or refused, and the state that it came to. Of a form: filled.
+    """`decision` is one of `Decision`, `status` what came of it. `result` is the redacted first 4 KiB. `proposal_id` is the
+    proposal, or the form, that the record is about; it is empty for a question, and for a call that became none.
     """
 
     at: datetime

@@ -11,9 +11,12 @@ from chatops_bot.domain.session import MessageRef, SessionKey
 class MessageReceived:
     """A person wrote something. `text` has the bot's own mention removed and the platform's escapes undone.
 
+    People and channels stand in it by their ids, `@U123` and `#C123`: names are others' choice of words, and `text` is taken
+    for the author's. `mentioned` says what those ids are called.
+
     `dedupe_key` is the same for every delivery of one message, whatever event carried it. `has_attachments` is set when
     there are files or attachments beside the text. `mentions_others`: it calls somebody who is not the bot, by name or by
-    group. `names`: the names of people, groups and channels as they stand in the text, which are nobody's choice of words.
+    group. `names`: people, groups and channels as they stand in the text, which say nothing about its language.
     """
 
     dedupe_key: str
@@ -26,6 +29,7 @@ class MessageReceived:
     has_attachments: bool = False
     mentions_others: bool = False
     names: tuple[str, ...] = ()
+    mentioned: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,19 @@ class ControlUsed:
 
 
 @dataclass(frozen=True, slots=True)
+class DialogUsed:
+    """A person pressed a button inside a dialog. `control` and `value` are those of the `view.Button`.
+
+    `dialog` names the dialog for `Platform.update_modal`. A dialog stands in no session: what it is about, its value says.
+    """
+
+    person: Person
+    control: str
+    value: str
+    dialog: str
+
+
+@dataclass(frozen=True, slots=True)
 class ModalSubmitted:
     """A person sent off a dialog; `value` is that of the `view.Modal`, `inputs` as for `ControlUsed`.
 
@@ -57,4 +74,4 @@ class ModalSubmitted:
     inputs: Mapping[str, tuple[str, ...]]
 
 
-InboundEvent = MessageReceived | ControlUsed
+InboundEvent = MessageReceived | ControlUsed | DialogUsed

@@ -1,7 +1,7 @@
-"""Who may do what.
+"""People, their roles, and what a role may do.
 
 A role says which effects its people may ask for and which they may approve (the table `RIGHTS`). The approver's own
-rights count, never the requester's; `may_approve` is asked at the click and once more right before the stored action runs.
+rights count, never the requester's. Whoever wants to know what a person may do asks the `policy`, which asks this table first.
 """
 
 from dataclasses import dataclass
@@ -43,11 +43,15 @@ def lower(one: Role, other: Role) -> Role:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who writes or clicks, as the platform vouches for them. `id` is the platform's, `name` is untrusted text."""
+    """Somebody who writes or clicks, as the platform vouches for them. `id` is the platform's, `name` is untrusted text.
+
+    `groups` are the ids of the platform's user groups that they are in, as far as config names them.
+    """
 
     id: str
     name: str
     role: Role
+    groups: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +88,13 @@ def may_ask(person: Person, effect: Effect) -> Phrase | None:
     )
 
 
-def may_approve(person: Person, effect: Effect, risk: Risk, *, requester_id: str) -> Phrase | None:
-    """None when `person` may approve a change of this effect and risk; otherwise the reason for the refusal."""
+def may_approve(
+    person: Person, effect: Effect, risk: Risk, *, requester_id: str, own: bool | None = None
+) -> Phrase | None:
+    """None when `person` may approve a change of this effect and risk; otherwise the reason for the refusal.
+
+    `own` says whether the requester may approve; None leaves it to the table.
+    """
     rights = RIGHTS[person.role]
     if effect not in rights.approves:
         who = _who_approves(effect)
@@ -93,7 +102,8 @@ def may_approve(person: Person, effect: Effect, risk: Risk, *, requester_id: str
             f"角色 {person.role} 不能批准此变更（{effect}）；需要 {who.zh} 来批准。",
             f"Role {person.role} may not approve this change ({effect}); it takes an {who.en}.",
         )
-    if person.id == requester_id and risk not in rights.approves_own:
+    may_own = risk in rights.approves_own if own is None else own
+    if person.id == requester_id and not may_own:
         who = _who_approves(effect)
         return Phrase(
             f"您是本变更的发起人（风险：{risk}），不能自己批准；请让另一位 {who.zh} 来处理。",
@@ -104,7 +114,8 @@ def may_approve(person: Person, effect: Effect, risk: Risk, *, requester_id: str
 
 def may_stop(person: Person, *, asker_id: str) -> Phrase | None:
     """None when `person` may stop a turn: whoever asked, and whoever may ask for changes."""
-    if person.id == asker_id or Effect.WRITE in RIGHTS[person.role].asks:
+    asks = RIGHTS[person.role].asks
+    if Effect.WRITE in asks or (asks and person.id == asker_id):
         return None
     return Phrase(
         f"角色 {person.role} 只能停止自己的提问；请让提问人或 operator 来停止。",
@@ -114,7 +125,8 @@ def may_stop(person: Person, *, asker_id: str) -> Phrase | None:
 
 def may_reject(person: Person, effect: Effect, *, requester_id: str) -> Phrase | None:
     """None when `person` may reject: whoever could approve such a change, and the person who asked for it."""
-    if person.id == requester_id or effect in RIGHTS[person.role].approves:
+    rights = RIGHTS[person.role]
+    if effect in rights.approves or (effect in rights.asks and person.id == requester_id):
         return None
     who = _who_approves(effect)
     return Phrase(

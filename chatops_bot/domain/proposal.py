@@ -1,17 +1,20 @@
-"""The exact stored action that waits for a person.
+"""The exact stored action that waits for people, and all that became of it.
 
-A proposal moves only along `EDGES`. Each move is one compare-and-set on (id, state, revision) in the store; the effect
-comes after the move, the chat message after the effect. `claimed` means: one process has the right to run the stored
-action, now. A crash in `claimed` leaves a question that only reading back can answer, and never a second try.
+A proposal moves only along `EDGES`. Each move is one compare-and-set on (id, state, revision) in the store, together with
+its audit row; the effect comes after the move, the chat message after the effect. `claimed` means: one process has the
+right to run the stored action, now. A crash in `claimed` leaves a question that only reading back can answer, and never a
+second try. An edge from a state to itself notes something on the proposal: an approval of several, a reminder, what was
+seen after it was applied.
 """
 
 import hashlib
+import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.session import MessageRef, SessionKey
@@ -28,37 +31,79 @@ class ProposalState(StrEnum):
     DRIFTED = "drifted"
     REJECTED = "rejected"
     EXPIRED = "expired"
+    SUPERSEDED = "superseded"
 
 
 EDGES: dict[ProposalState, frozenset[ProposalState]] = {
-    ProposalState.PENDING: frozenset({ProposalState.APPROVED, ProposalState.REJECTED, ProposalState.EXPIRED}),
+    ProposalState.PENDING: frozenset(
+        {
+            ProposalState.PENDING,
+            ProposalState.APPROVED,
+            ProposalState.REJECTED,
+            ProposalState.EXPIRED,
+            ProposalState.SUPERSEDED,
+        }
+    ),
     ProposalState.APPROVED: frozenset({ProposalState.CLAIMED, ProposalState.EXPIRED}),
     ProposalState.CLAIMED: frozenset(
         {ProposalState.APPLIED, ProposalState.FAILED, ProposalState.OUTCOME_UNKNOWN, ProposalState.DRIFTED}
     ),
-    ProposalState.APPLIED: frozenset(),
+    ProposalState.APPLIED: frozenset({ProposalState.APPLIED}),
     ProposalState.FAILED: frozenset(),
-    ProposalState.OUTCOME_UNKNOWN: frozenset(),
-    ProposalState.DRIFTED: frozenset(),
+    ProposalState.OUTCOME_UNKNOWN: frozenset({ProposalState.OUTCOME_UNKNOWN}),
+    ProposalState.DRIFTED: frozenset({ProposalState.SUPERSEDED}),
     ProposalState.REJECTED: frozenset(),
-    ProposalState.EXPIRED: frozenset(),
+    ProposalState.EXPIRED: frozenset({ProposalState.REJECTED, ProposalState.SUPERSEDED}),
+    ProposalState.SUPERSEDED: frozenset(),
 }
 
-GUARDED_BY_EXPIRY = frozenset({ProposalState.APPROVED, ProposalState.CLAIMED})
-"""States that a proposal may enter only before `expires_at`; a late reject is still a reject."""
+GUARDED_BY_EXPIRY = frozenset({ProposalState.PENDING, ProposalState.APPROVED, ProposalState.CLAIMED})
+"""States that a proposal may enter only before `expires_at`. An approval of several enters `pending` once more; a late
+reject is still a reject."""
 
 CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 CODE_LENGTH = 6
 """A code is read aloud and typed at night: no two of its letters look alike."""
+
+Via = Literal["button", "code", "local"]
+"""How a decision came: a press on the card, words in the thread, or this machine's command line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One person's approval. `break_glass` is why they approved in spite of a freeze, empty when there was none."""
+
+    person_id: str
+    person_name: str
+    role: str
+    at: datetime
+    via: Via
+    break_glass: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What the bot saw when it looked again after an action was applied."""
+
+    at: datetime
+    verdict: Literal["recovered", "no_effect", "worse", "unknown"]
+    summary_zh: str
+    summary_en: str
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A stored action with everything that its card shows.
 
-    `arguments` are the validated arguments as JSON values; `code` is what a person types to decide; `digest` binds the
-    decision to exactly this action. `decided_*` and `outcome` are empty until there is something to say. `card` is the message that shows it, as
-    of `shown_revision`.
+    What `digest` seals never changes: `arguments` are the validated arguments as JSON values, `tool_hash` the contract of
+    the tool that they were made for, `policy_version` the rules under which `quorum` people must approve. `code` is what a
+    person types to decide. The rest is empty until there is something to say; only `CHANGEABLE` fields change, and only in
+    a move. `card` is the message that shows it, as of `shown_revision`.
+
+    `votes` are the approvals so far; `decided_*` is who rejected, or whose approval completed the quorum; `reason` is why they rejected.
+    `read_by` are the ids of people who opened all of a long card. `claimed_by` is the process that runs it, `fence` the
+    number of its lease on the target. `inverse_of` is the proposal that this one takes back, `undone_by` the one that takes
+    this back. `keep_until` is when an applied action is taken back unless `kept_by_*` said to keep it.
     """
 
     id: str
@@ -77,21 +122,49 @@ class Proposal:
     created_at: datetime
     expires_at: datetime
     digest: str
+    tool_hash: str = ""
+    policy_version: str = ""
+    quorum: int = 1
+    supersedes: str = ""
+    inverse_of: str = ""
     state: ProposalState = ProposalState.PENDING
     revision: int = 0
     card: MessageRef | None = None
     shown_revision: int = -1
+    votes: tuple[Vote, ...] = ()
+    read_by: tuple[str, ...] = ()
+    asked_again_at: datetime | None = None
+    escalated_at: datetime | None = None
     decided_by_id: str = ""
     decided_by_name: str = ""
     decided_by_role: str = ""
     decided_at: datetime | None = None
+    reason: str = ""
+    superseded_by: str = ""
+    claimed_by: str = ""
+    fence: int = 0
     finished_at: datetime | None = None
     outcome: Mapping[str, Any] | None = None
     outcome_text: str = ""
+    checks: tuple[Check, ...] = field(default=())
+    undone_by: str = ""
+    keep_until: datetime | None = None
+    kept_by_id: str = ""
+    kept_by_name: str = ""
 
     @property
     def is_open(self) -> bool:
         return self.state is ProposalState.PENDING
+
+
+CHANGEABLE = frozenset(
+    {
+        "votes", "read_by", "asked_again_at", "escalated_at", "decided_by_id", "decided_by_name", "decided_by_role",
+        "decided_at", "reason", "superseded_by", "claimed_by", "fence", "finished_at", "outcome", "outcome_text", "checks",
+        "undone_by", "keep_until", "kept_by_id", "kept_by_name",
+    }
+)  # fmt: skip
+"""What a move may change, beside state and revision."""
 
 
 _CANONICAL = json.JSONEncoder(
@@ -104,23 +177,28 @@ def canonical_json(value: object) -> str:
     return _CANONICAL(value)
 
 
-def action_digest(
-    *,
-    tool: str,
-    arguments: Mapping[str, Any],
-    plan: Plan,
-    requester_id: str,
-    session: SessionKey,
-    expires_at: datetime,
-) -> str:
-    """SHA-256 over the canonical action: what will run, on what, for whom, resting on which facts, until when."""
+def action_digest(proposal: Proposal) -> str:
+    """SHA-256 over the canonical action: what will run, on what, for whom, resting on which facts and rules, until when.
+
+    The whole plan is in it, so that what people were shown is what was sealed.
+    """
     action = {
-        "tool": tool,
-        "arguments": dict(arguments),
-        "target": plan.target,
-        "preconditions": dict(plan.preconditions),
-        "requester": requester_id,
-        "session": str(session),
-        "expires_at": expires_at.isoformat(),
+        "tool": proposal.tool,
+        "tool_hash": proposal.tool_hash,
+        "effect": proposal.effect,
+        "arguments": dict(proposal.arguments),
+        "plan": asdict(proposal.plan),
+        "risk": proposal.risk,
+        "requester": proposal.requester_id,
+        "session": str(proposal.session),
+        "policy_version": proposal.policy_version,
+        "quorum": proposal.quorum,
+        "expires_at": proposal.expires_at.isoformat(),
     }
     return hashlib.sha256(canonical_json(action).encode()).hexdigest()
+
+
+def sealed_digest(key: bytes, proposal: Proposal) -> str:
+    """HMAC-SHA256 over the proposal's id, code and action: whoever can write the store, but has not the key, makes none that runs."""
+    message = f"{proposal.id}\0{proposal.code}\0{action_digest(proposal)}".encode()
+    return hmac.new(key, message, hashlib.sha256).hexdigest()

@@ -52,11 +52,21 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Inverse:
+    """The call that would take an action back, and what it would do in words."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    summary: Phrase
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a write tool would do, worked out by reading only. Everything an approver must see is in it.
 
     `preconditions` are the facts the plan rests on; at apply they are read again, and any difference is drift.
-    `details` are further labelled facts to show whole, such as a payload that will be executed.
+    `details` are further labelled facts to show whole, such as a payload that will be executed. `inverse` takes the action
+    back, where that can be computed before it is done.
     """
 
     target: str
@@ -65,6 +75,7 @@ class Plan:
     risk: str
     preconditions: Mapping[str, Any]
     details: tuple[tuple[Phrase, str], ...] = field(default=())
+    inverse: Inverse | None = None
 
 
 @dataclass(frozen=True, slots=True)

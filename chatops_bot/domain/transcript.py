@@ -18,7 +18,10 @@ from chatops_bot.domain.tool import ToolCall, ToolStatus
 
 @dataclass(frozen=True, slots=True)
 class UserSaid:
-    """A person's message that started a turn. `text` is what they wrote, mention removed; `language` is what it was answered in."""
+    """A person's message that started a turn. `text` is what they wrote, mention removed; `language` is what it was answered in.
+
+    `mentioned` are the names of those whose ids stand in `text`.
+    """
 
     turn_id: str
     at: datetime
@@ -27,6 +30,7 @@ class UserSaid:
     author_role: str
     text: str
     language: str = ""
+    mentioned: Mapping[str, str] = field(default_factory=dict)
     kind: Literal["user"] = "user"
 
 
@@ -74,7 +78,7 @@ class ToolReturned:
 
 @dataclass(frozen=True, slots=True)
 class ProposalDecided:
-    """A decision and what came of it, so that a later "did it work?" has an answer."""
+    """A decision and what came of it, so that a later "did it work?" has an answer. `reason` is why somebody rejected it."""
 
     turn_id: str
     at: datetime
@@ -85,6 +89,7 @@ class ProposalDecided:
     state: str
     person_name: str
     outcome: str
+    reason: str = ""
     kind: Literal["decision"] = "decision"
 
 

@@ -153,10 +153,10 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Modal:
-    """A dialog with inputs. `value` is an opaque id that comes back with what was filled in."""
+    """A dialog. `value` is an opaque id that comes back with what was filled in; without inputs, `submit` may be None."""
 
     value: str
     title: str
     blocks: tuple[Block, ...]
-    submit: str
+    submit: str | None
     cancel: str

@@ -2,10 +2,13 @@
 
 Invisible and bidirectional characters let a text read as something else than it is. Prose and cards treat them
 differently. In prose (`shown`) whatever languages and emoji need stays. On a card (`exact`, `exact_block`) everything
-odd is shown, the bracket of the escapes included, so that two different values never look alike.
+odd is shown, the bracket of the escapes included, so that two different values never look alike; and so are marks that
+strike out or enclose the letter before them, that pile up, or that have no letter to stand on.
 """
 
+import json
 import re
+import unicodedata
 
 _PICTOGRAPHS = "\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 
@@ -33,7 +36,15 @@ _IN_PROSE = re.compile(
     rf"|[{_HIDDEN}]|(?<=[{_SELECTORS}])[{_SELECTORS}]"
 )
 _ON_A_CARD = re.compile(f"[{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
+_IN_JSON = re.compile(f"[{_HIDDEN}{_SELECTORS}]")
 _ON_ONE_LINE = re.compile(f"[\t\n{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
+
+_MARKED = re.compile("[\u0300-\U0010ffff]+")
+"""All marks are in here."""
+_OVERLAY = 1
+"""The combining class of strokes through a letter (Unicode Standard, table 4-3)."""
+MARKS_ON_A_LETTER = 3
+"""More than any orthography in use puts on one (Unicode's stream-safe format allows 30, which cover the lines around it)."""
 
 EMPTY = "⟨⟩"
 """How `exact` shows a text without any character."""
@@ -46,12 +57,12 @@ def shown(text: str) -> str:
 
 def exact(text: str) -> str:
     """One line of plain text for a card. Different texts give different lines, and none is empty."""
-    return _ON_ONE_LINE.sub(_escape, text) or EMPTY
+    return _without_covering_marks(_ON_ONE_LINE.sub(_escape, text)) or EMPTY
 
 
 def exact_block(text: str) -> str:
     """Plain text for a monospaced block: like `exact`, with line ends and tabs kept."""
-    return _ON_A_CARD.sub(_escape, text) or EMPTY
+    return _without_covering_marks(_ON_A_CARD.sub(_escape, text)) or EMPTY
 
 
 def one_line(text: str) -> str:
@@ -59,10 +70,41 @@ def one_line(text: str) -> str:
     return shown(" ".join(text.split()))
 
 
+def json_shown(text: str) -> str:
+    """JSON text that holds no hidden character: each is spelled as JSON spells it, so the value stays the same."""
+    return _IN_JSON.sub(lambda match: json.dumps(match.group())[1:-1], text)
+
+
 def inert(text: str) -> str:
     """Plain text without angle brackets, for fallbacks: it holds no token, whoever forgets to escape it."""
     return text.replace("<", "‹").replace(">", "›")
 
 
+def _without_covering_marks(text: str) -> str:
+    has_marks = any(unicodedata.category(character).startswith("M") for character in set(text))
+    return _MARKED.sub(_marks_escaped, text) if has_marks else text
+
+
+def _marks_escaped(match: re.Match[str]) -> str:
+    at, text = match.start(), match.string
+    # A mark at the very beginning would stand on what a card writes before the value.
+    marks = 0 if at > 0 and not text[at - 1].isspace() else MARKS_ON_A_LETTER
+    kept: list[str] = []
+    for character in match.group():
+        category = unicodedata.category(character)
+        if not category.startswith("M"):
+            marks = 0
+            kept.append(character)
+            continue
+        marks += 1
+        covers = category == "Me" or unicodedata.combining(character) == _OVERLAY
+        kept.append(_code_point(character) if covers or marks > MARKS_ON_A_LETTER else character)
+    return "".join(kept)
+
+
 def _escape(match: re.Match[str]) -> str:
-    return f"⟨U+{ord(match.group()):04X}⟩"
+    return _code_point(match.group())
+
+
+def _code_point(character: str) -> str:
+    return f"⟨U+{ord(character):04X}⟩"

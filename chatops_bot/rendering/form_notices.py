@@ -47,10 +47,6 @@ TOO_LATE = Phrase(
 
 # What somebody is told alone
 UNKNOWN = Phrase("找不到这个表单，未执行任何操作。", "There is no such form here; nothing was done.")
-NOT_YOURS = Phrase(
-    "这个表单是问 {name} 的，只有 {name} 可以填写；您可以另外提出自己的请求。",
-    "This form asks {name}, and only {name} can fill it in; you can ask for the same yourself.",
-)
 CLOSED = {
     "submitted": Phrase(
         "这个表单已经提交过了，答复在下面。", "This form was submitted already; the answer is below."

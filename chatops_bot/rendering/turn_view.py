@@ -5,7 +5,6 @@ difference into how many pieces a text was streamed. Redacting and sanitising se
 a text still streams, a tail that may turn out to be the beginning of a secret is held back; it comes with what follows.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -27,18 +26,13 @@ from chatops_bot.rendering.escapes import inert, one_line, shown
 from chatops_bot.rendering.followup_buttons import followup_buttons
 from chatops_bot.rendering.graphemes import clip
 from chatops_bot.rendering.healing import heal
+from chatops_bot.rendering.links import NO_LINKS, Links
 from chatops_bot.rendering.sanitise import sanitise
 from chatops_bot.rendering.splitting import split
 from chatops_bot.rendering.tool_lines import Call, tool_lines
 from chatops_bot.rendering.turn_snapshot import Snapshot
 
 FALLBACK_CHARS = 300
-HELD_BACK_CHARS = 4096
-"""Longer than any token that the redaction table knows; a longer run of characters is shown as it comes."""
-
-_VISIBLE_ASCII = "".join(map(chr, range(0x21, 0x7F)))
-_ASSIGNED = re.compile(r"[:=][\"'\s]*\S{0,5}\Z")
-_ASSIGNED_REACH = 64
 
 _ENDINGS: dict[TurnOutcome, tuple[Phrase, Tone]] = {
     TurnOutcome.STOPPED: (notices.STOPPED, "info"),
@@ -54,16 +48,24 @@ class TurnView:
     """What one turn shows, event by event.
 
     `text_chars` is how much visible text one message holds (`PlatformLimits.text_chars`); `stop_value` is what the Stop
-    button stands for. Without a `redactor` nothing is redacted and nothing held back.
+    button stands for. Without a `redactor` nothing is redacted and nothing held back. Addresses that `links` does not
+    allow are shown as code.
     """
 
     def __init__(
-        self, language: Language, text_chars: int, redactor: Redactor | None = None, *, stop_value: str
+        self,
+        language: Language,
+        text_chars: int,
+        redactor: Redactor | None = None,
+        *,
+        stop_value: str,
+        links: Links = NO_LINKS,
     ) -> None:
         self._language = language
         self._text_chars = text_chars
         self._redactor = redactor
         self._stop_value = stop_value
+        self._links = links
         self._rounds: list[str] = []
         self._streaming = ""
         self._may_grow = False
@@ -138,7 +140,7 @@ class TurnView:
     @property
     def visible_text(self) -> str:
         """The sanitised text of all rounds and the body, parted by blank lines: what all messages together hold."""
-        return sanitise(self._redacted(self._joined()))
+        return sanitise(self._redacted(self._joined()), self._links)
 
     def pages(self) -> tuple[View, ...]:
         """The messages of this turn, in order; never none. Tool lines stand on the first, notes and buttons on the last."""
@@ -211,9 +213,8 @@ class TurnView:
 
     def _break_off(self) -> None:
         """No more text comes: what was held back is shown, unless it may be half of a secret, which nobody would recognise."""
-        held = _held_back(self._streaming) if self._redactor is not None else 0
-        if held and _SECRET_BEGINS.search(self._streaming[-held - _ASSIGNED_REACH :]):
-            self._streaming = f"{self._streaming[:-held]}…"
+        if self._redactor is not None and self._redactor.may_end_in_a_secret(self._streaming):
+            self._streaming = f"{self._streaming[: -self._redactor.held_back(self._streaming)]}…"
 
     def _joined(self) -> str:
         texts = (*self._rounds, self._settled_streaming())
@@ -223,7 +224,7 @@ class TurnView:
         """What of the streaming text can be shown: all but a tail that may be the beginning of a secret."""
         if self._redactor is None or not self._may_grow:
             return self._streaming
-        return self._streaming[: len(self._streaming) - _held_back(self._streaming)]
+        return self._streaming[: len(self._streaming) - self._redactor.held_back(self._streaming)]
 
     def _redacted(self, text: str) -> str:
         return self._redactor.text(text) if self._redactor else text
@@ -272,26 +273,6 @@ class TurnView:
 
     def _notice(self, phrase: Phrase, tone: Tone) -> Notice:
         return Notice(one_line(self._redacted(phrase.said_in(self._language))), tone)
-
-
-_SECRET_BEGINS = re.compile(
-    r"xox|xapp|xwfp|sk-|gh[pousr]_|github_pat|glpat|AKIA|ASIA|AIza|glsa_|glc_|npm_|eyJ|-----|://|nonce=|hooks\."
-    r"|passw|pwd|secret|key|token|bearer|basic",
-    re.IGNORECASE,
-)
-"""How the secrets of the redaction table begin, and the words in front of those that have no beginning of their own."""
-
-
-def _held_back(text: str) -> int:
-    """How many characters at the end of `text` may be the beginning of a secret.
-
-    Every secret in the redaction table is a run of visible ASCII, or stands right behind `:` or `=`, where six characters
-    decide. A configured secret with a space in it is only known when it is whole.
-    """
-    tail = text[-HELD_BACK_CHARS:]
-    run = len(tail) - len(tail.rstrip(_VISIBLE_ASCII))
-    assigned = _ASSIGNED.search(tail[-_ASSIGNED_REACH:])
-    return max(run, len(assigned.group()) if assigned else 0)
 
 
 def _both(phrase: Phrase, change: Callable[[str], str]) -> Phrase:

@@ -10,9 +10,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from chatops_bot.domain.redaction import Redactor
 from chatops_bot.scheduler.errors import StartRefused
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
@@ -27,7 +28,8 @@ _FAILED = 1
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the service until it is told to stop; the exit code."""
     options = _parser().parse_args(arguments)
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=_LOG_FORMAT)
+    token = os.environ.get("SCHEDULER_WEBHOOK_TOKEN")
+    log_to_stderr([token] if token else [])
     settings = SchedulerSettings(
         data=options.data,
         host=options.host,
@@ -35,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         demo=options.demo,
         shell=None if options.shell is None else options.shell == "enabled",
         failure_webhook=options.failure_webhook,
-        webhook_token=os.environ.get("SCHEDULER_WEBHOOK_TOKEN"),
+        webhook_token=token,
         timezone=options.timezone,
     )
     try:
@@ -45,6 +47,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except StartRefused as error:
         logger.error("%s", error)  # the sentence is the whole story
         return _REFUSED
+
+
+class _Redacted(logging.Formatter):
+    """A record with its traceback, without secrets: a task's name or an error may quote one."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__(_LOG_FORMAT)
+        self._redactor = redactor
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._redactor.text(super().format(record))
+
+
+def log_to_stderr(secrets: Iterable[str]) -> None:
+    """Every logger of this process speaks on stderr, and says none of `secrets`, nor what looks like one."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Redacted(Redactor(secrets)))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
 
 
 async def _serve(settings: SchedulerSettings, *, ready_json: bool, with_parent: bool) -> int:

@@ -7,7 +7,7 @@ from chatops_bot.domain.alert import TaskFailed
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.ports import Place, Platform
-from chatops_bot.rendering.cards import alert_card
+from chatops_bot.rendering.alert_card import alert_card
 from chatops_bot.sessions.followups import Followups
 
 _WHY = Phrase("运行 #{run} 为什么失败？", "Why did run #{run} fail?")

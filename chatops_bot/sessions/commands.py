@@ -11,8 +11,11 @@ Verdict = Literal["approve", "reject"]
 
 @dataclass(frozen=True, slots=True)
 class DecideByCode:
+    """`reason` is why somebody rejects, or approves in spite of a freeze, where they said so."""
+
     verdict: Verdict
     code: str
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +25,23 @@ class DecideSomething:
     verdict: Verdict
 
 
+_LEAD = r"\A[^\w>~@#]*"
+"""What may stand before a verdict: no word; no quote mark and no mark of a name, since others have said what stands behind
+them; and no strike."""
 _DECIDE = re.compile(
-    rf"\A\W*(approve|reject|批准|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})\W*\Z", re.IGNORECASE
+    rf"{_LEAD}(approve|reject|批准|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})\W*\Z", re.IGNORECASE
+)
+_REJECT_BECAUSE = re.compile(
+    rf"{_LEAD}(?:reject|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})[\s,:;.，：；。]+"
+    r"(?:because:?|since|reason:?|因为|由于|原因(?:[是为]|[:：])?)\s*(\S.*)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_APPROVE_FROZEN = re.compile(
+    rf"{_LEAD}(?:approve|批准)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})[\s,;，；]+(?:break[- ]?glass|紧急)\s*[:：]\s*(\S.*)\Z",
+    re.IGNORECASE | re.DOTALL,
 )
 _DECIDE_SOMETHING = re.compile(
-    r"\A\W*(approved?|yes|lgtm|批准|同意|可以|reject(?:ed)?|拒绝)\W*\Z", re.IGNORECASE
+    rf"{_LEAD}(approved?|yes|lgtm|批准|同意|可以|reject(?:ed)?|拒绝)\W*\Z", re.IGNORECASE
 )
 _STOP = re.compile(
     r"\A\W*(?:(?:please|pls) |请)?(?:stop|停|停止|停下|停一下)(?:,? (?:please|now)|吧)?\W*\Z", re.IGNORECASE
@@ -61,6 +76,10 @@ def parse_command(text: str) -> Command | None:
         return DecideSomething(_verdict(match.group(1)))
     if match := _DECIDE.match(text):
         return DecideByCode(_verdict(match.group(1)), match.group(2))
+    if match := _REJECT_BECAUSE.match(text):
+        return DecideByCode("reject", match.group(1), match.group(2).strip())
+    if match := _APPROVE_FROZEN.match(text):
+        return DecideByCode("approve", match.group(1), match.group(2).strip())
     return None
 
 

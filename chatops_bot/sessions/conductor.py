@@ -21,14 +21,16 @@ from chatops_bot.domain.transcript import Entry, FormFilled, UserSaid
 from chatops_bot.domain.turn_event import Asked, Noted, Proposed, Rested, TurnEvent
 from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
 from chatops_bot.rendering import notices
+from chatops_bot.rendering.links import NO_LINKS, Links
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
-from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import TurnInput, stored_input
 from chatops_bot.sessions.memory import ThreadMemory
+from chatops_bot.sessions.proposal_cards import ProposalCards
+from chatops_bot.sessions.recording import asked_record, refused_record
 from chatops_bot.sessions.resting import store_rest
 from chatops_bot.tools.registry import Registry
 
@@ -64,21 +66,22 @@ class Conductor:
         loop: Loop,
         registry: Registry,
         agents: Mapping[Language, AgentConfig],
-        approvals: Approvals,
+        cards: ProposalCards,
         forms: Forms,
         followups: Followups,
         redactor: Redactor,
         clock: Clock,
         ids: Ids,
         on_rest: Callable[[str, TurnOutcome], None] = _tells_nobody,
+        links: Links = NO_LINKS,
     ) -> None:
-        """`on_rest` is told of each turn, by its id, that came to rest, after its last message."""
+        """`links` are those that answers may hold; `on_rest` is told of each turn, by its id, that came to rest, after its last message."""
         self._platform = platform
         self._store = store
         self._loop = loop
         self._registry = registry
         self._agents = agents
-        self._approvals = approvals
+        self._cards = cards
         self._forms = forms
         self._followups = followups
         self._redactor = redactor
@@ -87,6 +90,7 @@ class Conductor:
         self._memory = ThreadMemory(platform, redactor, clock)
         self._answers: dict[str, AnswerMessage] = {}
         self._on_rest = on_rest
+        self._links = links
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopped: dict[str, Person] = {}
 
@@ -99,13 +103,17 @@ class Conductor:
         language: Language,
         message_id: str = "",
         claim: str = "",
+        mentioned: Mapping[str, str] | None = None,
     ) -> TurnInput | None:
         """Record a turn that is to run, so that the next process starts it if this one never does.
 
         None when the inbox key `claim` was claimed before: the turn is there already.
         """
         safe, now = self._redactor.text(text), self._clock.now()
-        turn = TurnInput(self._ids.new("turn"), session, author, safe, message_id, now, language=language)
+        names = self._redactor.value(mentioned or {})
+        turn = TurnInput(
+            self._ids.new("turn"), session, author, safe, message_id, now, language=language, mentioned=names
+        )
         return turn if await self._accepted(turn, claim) else None
 
     async def accept_filled(self, turn: TurnInput, filled: FormFilled) -> bool:
@@ -170,7 +178,13 @@ class Conductor:
 
     async def refuse(self, turn_input: TurnInput, why: Phrase) -> None:
         """End an accepted turn that may not start, and say why."""
+        await self.turn_away(turn_input.session, turn_input.author, why, turn_input.turn_id)
         await self._end_unstarted(turn_input, why, TurnOutcome.FAILED)
+
+    async def turn_away(self, session: SessionKey, person: Person, why: Phrase, turn_id: str = "") -> None:
+        """Record that somebody may not use the bot, and so began nothing; telling them is for the caller."""
+        record = refused_record(session, person, why, turn_id, self._clock.now(), self._redactor)
+        await self._store.audit.record(record)
 
     async def _end_unstarted(self, turn_input: TurnInput, note: Phrase, outcome: TurnOutcome) -> None:
         answer = self._answer(turn_input)
@@ -250,7 +264,13 @@ class Conductor:
             self._on_rest(turn_input.turn_id, progress.outcome)
 
     def _view(self, turn_id: str, language: Language) -> TurnView:
-        return TurnView(language, self._platform.limits.text_chars, self._redactor, stop_value=turn_id)
+        return TurnView(
+            language,
+            self._platform.limits.text_chars,
+            self._redactor,
+            stop_value=turn_id,
+            links=self._links,
+        )
 
     async def _run(
         self,
@@ -267,8 +287,17 @@ class Conductor:
             answer.show(Noted(notice))
         now = self._clock.now()
         said: Entry = turn_input.filled or UserSaid(
-            turn_id, now, author.id, author.name, author.role.value, turn_input.text, language
+            turn_id,
+            now,
+            author.id,
+            author.name,
+            author.role.value,
+            turn_input.text,
+            language,
+            turn_input.mentioned,
         )
+        if turn_input.filled is None:  # a form that was filled in has been recorded
+            await self._store.audit.record(asked_record(turn_input, now, self._redactor))
         progress.started = True
         await self._store.transcripts.append(session, [said] if earlier is None else [earlier, said])
         turn = Turn(
@@ -285,7 +314,7 @@ class Conductor:
                 answer.view.offer(await self._followups.offered(questions))
             answer.show(event)
             if isinstance(event, Proposed):
-                await self._approvals.show(event.proposal)
+                await self._cards.show_new(event.proposal)
             elif isinstance(event, Asked):
                 await self._forms.show(event.form)
 

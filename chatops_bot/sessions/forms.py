@@ -18,7 +18,8 @@ from chatops_bot.domain.errors import PlatformError, ToolError, ToolFailed
 from chatops_bot.domain.event import ControlUsed, ModalSubmitted
 from chatops_bot.domain.form import OWN, Form, FormState, FormValues, with_problems
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.people import Effect, Person, Role, may_ask
+from chatops_bot.domain.people import Effect, Person, Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import FormClosed, FormFilled
@@ -27,12 +28,13 @@ from chatops_bot.rendering import form_notices as notices
 from chatops_bot.rendering.form_card import form_card, form_modal
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.mailbox import TurnInput
+from chatops_bot.sessions.recording import closed_record, form_refused_record, shown_record
 from chatops_bot.sessions.recovery import RESUMED_WITHIN
 from chatops_bot.tools.audited import decision_record
 from chatops_bot.tools.border import guarded
 from chatops_bot.tools.checking import CHECK_SECONDS, problems_found
+from chatops_bot.tools.drafting import refuse_what_nobody_would_read
 from chatops_bot.tools.form_answers import SECRET, answers, judged, with_values
-from chatops_bot.tools.proposing import refuse_what_no_card_can_show
 from chatops_bot.tools.registry import Registry
 
 _log = logging.getLogger(__name__)
@@ -57,7 +59,7 @@ class Taken:
 class Forms:
     def __init__(
         self, *, store: Store, platform: Platform, directory: Directory, registry: Registry, redactor: Redactor, clock: Clock,
-        ids: Ids,
+        ids: Ids, policy: Policy,
     ) -> None:  # fmt: skip
         self._store = store
         self._platform = platform
@@ -66,6 +68,7 @@ class Forms:
         self._redactor = redactor
         self._clock = clock
         self._ids = ids
+        self._policy = policy
 
     async def show(self, form: Form) -> None:
         """Post or update the form's message. A new form takes the place of the open ones that asked the same person the same."""
@@ -84,6 +87,7 @@ class Forms:
             card = await self._platform.post(place, view, key=form.id)
         else:
             card = await self._platform.finish(known, view)
+        await self._store.audit.record(shown_record(form, card, self._clock.now()))
         await self._store.forms.shown(form.id, card, form.revision)
 
     async def show_quietly(self, form: Form) -> None:
@@ -138,13 +142,16 @@ class Forms:
         return Taken(corrected, problems=_problems(corrected))
 
     async def filled_in_dialog(self, event: ModalSubmitted) -> Taken:
-        """A dialog was sent off. What is wrong is for the platform to show at the fields; the dialog holds what was typed."""
-        form = await self._admitted(event.value, event.person)
+        """A dialog was sent off, in no channel: its author's role is that in the form's. What is wrong is for the platform to show at the fields; the dialog holds what was typed."""
+        asking = await self._store.forms.get(event.value)
+        channel = asking.session.channel if asking is not None else ""
+        person = await self._directory.person(event.person.id, channel)
+        form = await self._admitted(event.value, person)
         if form is None:
             return Taken()
-        answered = await self._judged(form, event.inputs, event.person)
+        answered = await self._judged(form, event.inputs, person)
         if answered.arguments is not None:
-            return await self._submitted(form, answered, event.person)
+            return await self._submitted(form, answered, person)
         return Taken(problems=_problems(answered))
 
     async def sweep(self) -> None:
@@ -174,11 +181,12 @@ class Forms:
                 taken.append(Taken(form, _turn(form, somebody), notices.TOO_LATE))
                 continue
             try:
-                person = await self._directory.person(form.requester_id)
+                person = await self._directory.person(form.requester_id, form.session.channel)
             except PlatformError as error:
                 _log.warning("who filled in form %s cannot be asked: %s", form.id, error)
                 continue
-            taken.append(Taken(form, _turn(form, person), may_ask(person, form.effect)))
+            refusal = self._policy.may_ask(person, form.tool, form.effect, form.session.channel)
+            taken.append(Taken(form, _turn(form, person), refusal))
         return taken
 
     async def _catch_up(self, form: Form) -> None:
@@ -198,14 +206,17 @@ class Forms:
                 view = whisper_view(notices.UNKNOWN, None)
                 await self._platform.whisper(Place(session.channel, session.thread), person.id, view)
             return None
-        refusal = may_ask(person, form.effect)
-        if form.requester_id != person.id:
-            refusal = notices.NOT_YOURS.filled(name=form.requester_name)
+        refusal = self._policy.may_answer(
+            person, form.tool, form.effect, form.session.channel,
+            asked_id=form.requester_id, asked_name=form.requester_name,
+        )  # fmt: skip
         if form.is_open and self._clock.now() >= form.expires_at:
             form = await self._close(form, FormState.EXPIRED) or form
         if refusal is None and not form.is_open:
             refusal = notices.CLOSED[form.state.value]
         if refusal is not None:
+            refused = form_refused_record(form, person, refusal, self._clock.now(), self._redactor)
+            await self._store.audit.record(refused)
             await self._tell(form, person, refusal)
             return None
         return form
@@ -256,7 +267,7 @@ class Forms:
             decision_record(
                 person=person, proposal_session=str(form.session), turn_id=submitted.answer_turn_id, tool=form.tool,
                 arguments=submitted.arguments or {}, decision="filled", status=submitted.state.value, content={},
-                proposal_id="", clock=self._clock, redactor=self._redactor,
+                proposal_id=form.id, clock=self._clock, redactor=self._redactor,
             )
         )  # fmt: skip
         return Taken(submitted, _turn(submitted, person))
@@ -267,6 +278,7 @@ class Forms:
         closed = await self._store.forms.move(form, to, now, closed_at=min(now, form.expires_at))
         if closed is None:
             return None
+        await self._store.audit.record(closed_record(closed, now, self._redactor))
         by = form.requester_name if to is FormState.CANCELLED else ""
         entry = FormClosed(form.turn_id, now, form.id, form.tool, to.value, by)
         await self._store.transcripts.append(form.session, [entry])
@@ -290,7 +302,7 @@ async def _planned(tool: WriteTool, arguments: Any, context: ToolContext) -> dic
     try:
         async with asyncio.timeout(CHECK_SECONDS):
             plan = await guarded(tool.spec.name, tool.plan(arguments, context))
-        refuse_what_no_card_can_show(plan, arguments.model_dump(mode="json"))
+        refuse_what_nobody_would_read(plan, arguments.model_dump(mode="json"))
     except TimeoutError:
         return {}
     except ToolFailed as error:

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pydantic import TypeAdapter
@@ -23,7 +23,7 @@ class TurnInput:
     """What starts a turn: who asked what, in which session. The store knows `turn_id` as running from the moment it waits.
 
     `message_id` is the platform's id of the message that asks, empty where a button asked; `filled` is the form that was
-    filled in, where that asks. `language` is the one to answer in. `resumed`: the turn was accepted by a process that ended before it started.
+    filled in, where that asks. `language` is the one to answer in; `mentioned` are names by the ids that stand in `text`. `resumed`: the turn was accepted by a process that ended before it started.
     """
 
     turn_id: str
@@ -35,6 +35,7 @@ class TurnInput:
     resumed: bool = False
     filled: FormFilled | None = None
     language: Language = "en"
+    mentioned: Mapping[str, str] = field(default_factory=dict)
 
 
 _STORED: TypeAdapter[TurnInput] = TypeAdapter(TurnInput)

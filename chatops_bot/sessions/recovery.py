@@ -11,7 +11,8 @@ from datetime import timedelta
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Language
-from chatops_bot.domain.people import Effect, lower, may_ask
+from chatops_bot.domain.people import lower
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.session import RunningTurn, TurnOutcome
 from chatops_bot.domain.transcript import Entry, FormFilled, TurnRested, UserSaid
 from chatops_bot.ports import Clock, Directory, Place, Platform, Store
@@ -27,13 +28,13 @@ RESUMED_WITHIN = timedelta(hours=1)
 
 
 async def recover_turns(
-    store: Store, platform: Platform, directory: Directory, clock: Clock
+    store: Store, platform: Platform, directory: Directory, policy: Policy, clock: Clock
 ) -> tuple[int, list[TurnInput]]:
     """How many turns were closed as interrupted, and those that are to start now, in the order in which they were asked."""
     closed, waiting = 0, []
     for turn in await store.turns.running():
         entries = await store.transcripts.load(turn.session)
-        resumed = await _resumed(turn, entries, directory, clock)
+        resumed = await _resumed(turn, entries, directory, policy, clock)
         if resumed is not None:
             waiting.append(resumed)
         else:
@@ -43,7 +44,7 @@ async def recover_turns(
 
 
 async def _resumed(
-    turn: RunningTurn, entries: list[Entry], directory: Directory, clock: Clock
+    turn: RunningTurn, entries: list[Entry], directory: Directory, policy: Policy, clock: Clock
 ) -> TurnInput | None:
     """The input of a turn that never started, its author with what they may today of what they asked with; None for any other turn."""
     if not turn.input or any(
@@ -56,9 +57,9 @@ async def _resumed(
         asked = restored_input(turn.input)
         if asked.at is None or clock.now() - asked.at > RESUMED_WITHIN:
             return None
-        today = await directory.person(asked.author.id)
+        today = await directory.person(asked.author.id, turn.session.channel)
         author = replace(today, role=lower(asked.author.role, today.role))
-        return replace(asked, author=author, resumed=True) if may_ask(author, Effect.READ) is None else None
+        return replace(asked, author=author, resumed=True) if policy.may_speak(author) is None else None
     except ValueError:
         _log.warning("turn %s: what was asked cannot be read", turn.id)
     except PlatformError as error:

@@ -6,14 +6,14 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived, ModalSubmitted
+from chatops_bot.domain.event import ControlUsed, DialogUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Language, Phrase, language_of, language_of_words
-from chatops_bot.domain.people import Effect, Person, may_ask
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Entry, spoken_in
 from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
-from chatops_bot.sessions.approvals import Approvals
 from chatops_bot.sessions.commands import (
     CancelWord,
     Command,
@@ -23,11 +23,14 @@ from chatops_bot.sessions.commands import (
     parse_command,
 )
 from chatops_bot.sessions.conductor import Conductor
+from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.followups import Followups, claim_of
 from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
+from chatops_bot.sessions.reading import Reading
+from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
 
 _log = logging.getLogger(__name__)
@@ -78,21 +81,27 @@ class Router:
         *,
         store: Store,
         platform: Platform,
-        approvals: Approvals,
+        decisions: Decisions,
+        reading: Reading,
+        renewals: Renewals,
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
+        policy: Policy,
         overhears: Overhears = every_message,
     ) -> None:
         self._store = store
         self._platform = platform
-        self._approvals = approvals
+        self._decisions = decisions
+        self._reading = reading
+        self._renewals = renewals
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
+        self._policy = policy
         self._overhears = overhears
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
-        self._stopping = Stopping(self._mailboxes, conductor, platform)
+        self._stopping = Stopping(self._mailboxes, conductor, platform, policy)
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def handle(self, event: InboundEvent) -> None:
@@ -103,6 +112,8 @@ class Router:
             case ControlUsed():
                 with bound(session=event.session):
                     await self._control(event)
+            case DialogUsed():
+                await self._reading.press(event)
 
     async def message(self, event: MessageReceived) -> Received:
         """Take one message, as `handle` does."""
@@ -170,11 +181,12 @@ class Router:
             return Received()
         text, language = event.text.strip(), await self._language(event)
         problem = _problem(text, event)
-        is_question = command is None and problem is None and may_ask(event.author, Effect.READ) is None
+        is_question = command is None and problem is None and self._policy.may_speak(event.author) is None
         if is_question and not self._mailboxes.is_full(event.session):
             # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
             turn = await self._conductor.accept(
-                event.session, event.author, text, language=language, message_id=event.message_id, claim=event.dedupe_key
+                event.session, event.author, text, language=language, message_id=event.message_id, claim=event.dedupe_key,
+                mentioned=event.mentioned,
             )  # fmt: skip
             if turn is None:
                 return Received()
@@ -189,7 +201,7 @@ class Router:
         """The command that the message is here: some are one only where something waits for them."""
         command = parse_command(event.text.strip())
         match command:
-            case DecideSomething() if not await self._approvals.waiting(event.session):
+            case DecideSomething() if not await self._decisions.waiting(event.session):
                 return None
             case CancelWord() if not await self._forms.open_for(event.author, event.session):
                 return None
@@ -225,11 +237,11 @@ class Router:
         if await self._refused(author, session, language):
             return
         match command:
-            case DecideByCode(verdict, code):
-                await self._approvals.decide_by_code(session, code, author, verdict, language)
+            case DecideByCode(verdict, code, reason):
+                await self._decisions.by_code(session, code, author, verdict, language, reason=reason)
             case DecideSomething(verdict):
-                if waiting := await self._approvals.waiting(session):
-                    await self._approvals.ask_which(waiting, author, verdict, language)
+                if waiting := await self._decisions.waiting(session):
+                    await self._decisions.ask_which(waiting, author, verdict, language)
             case CancelWord():
                 await self._forms.cancel_by_word(author, session)
             case StopWord():
@@ -249,8 +261,13 @@ class Router:
 
     async def _control(self, event: ControlUsed) -> None:
         match event.control:
-            case "approve" | "reject" as verdict:
-                await self._approvals.decide(event.session, event.value, event.person, verdict)
+            case "approve" | "reject":
+                await self._decisions.press(event)
+            case "again":
+                await self._renewals.press(event)
+            case "show":
+                if not await self._refused(event.person, event.session, None):
+                    await self._reading.open(event)
             case "form_submit":
                 await self._begin_filled(await self._forms.filled(event))
             case "form_open":
@@ -299,9 +316,10 @@ class Router:
 
     async def _refused(self, person: Person, session: SessionKey, language: Language | None) -> bool:
         """Whether the person may not use the bot at all; they alone are told."""
-        refusal = may_ask(person, Effect.READ)
+        refusal = self._policy.may_speak(person)
         if refusal is None:
             return False
+        await self._conductor.turn_away(session, person, refusal)
         await self._tell(session, person, refusal, language)
         return True
 

@@ -5,7 +5,8 @@ Who asked may stop, and whoever may ask for changes; anybody else is told privat
 """
 
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.people import Person, may_stop
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.ports import Place, Platform
 from chatops_bot.rendering.notices import whisper_view
@@ -17,10 +18,13 @@ _NOTHING = Phrase("现在没有正在处理的问题。", "Nothing is running he
 
 
 class Stopping:
-    def __init__(self, mailboxes: Mailboxes, conductor: Conductor, platform: Platform) -> None:
+    def __init__(
+        self, mailboxes: Mailboxes, conductor: Conductor, platform: Platform, policy: Policy
+    ) -> None:
         self._mailboxes = mailboxes
         self._conductor = conductor
         self._platform = platform
+        self._policy = policy
 
     async def by_button(self, session: SessionKey, turn_id: str, person: Person) -> None:
         """Stop the turn whose message the button stands on, or take it back while it waits."""
@@ -39,7 +43,7 @@ class Stopping:
             await self._stop(turn, person, language)
 
     async def _stop(self, turn: TurnInput, person: Person, language: Language) -> None:
-        refusal = may_stop(person, asker_id=turn.author.id)
+        refusal = self._policy.may_stop(person, asker_id=turn.author.id)
         if refusal is not None:
             await self._tell(turn.session, person, refusal, language)
         elif self._mailboxes.withdraw(turn):

@@ -1,21 +1,25 @@
 """The store of a single bot process, in one SQLite file. Each class is one role of `ports.Store`."""
 
+import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from operator import attrgetter
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from chatops_bot.domain.audit import AuditRecord
-from chatops_bot.domain.proposal import EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
+from chatops_bot.domain.audit_chain import ChainKey
+from chatops_bot.domain.proposal import CHANGEABLE, EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import RowByRow, entry_from, entry_text, proposal_from, proposal_text
-from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
+from chatops_bot.stores.sqlite_audit import AUDIT_CHAIN_TABLE, SqliteAudit, append, seal_old_rows
+from chatops_bot.stores.sqlite_file import SqliteFile
 from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
+from chatops_bot.stores.sqlite_leases import LEASES_TABLE, SqliteLeases
 
 MIGRATIONS = (
     """
@@ -46,6 +50,8 @@ MIGRATIONS = (
     """,
     "ALTER TABLE turns ADD COLUMN input TEXT NOT NULL DEFAULT '';",
     FORMS_TABLE,
+    LEASES_TABLE,
+    AUDIT_CHAIN_TABLE,
 )
 """Scripts that bring a file forward, in order. One that has been released is never changed."""
 
@@ -55,27 +61,33 @@ CLAIMS_KEPT_DAYS = 7
 class SqliteStore:
     """All roles over one file. Open with `SqliteStore.open`, close with `aclose`."""
 
-    def __init__(self, file: SqliteFile, clock: Clock) -> None:
+    def __init__(self, file: SqliteFile, clock: Clock, key: ChainKey) -> None:
         self._file = file
         self.transcripts = SqliteTranscripts(file)
         self.turns = SqliteTurns(file, clock)
         self.inbox = SqliteInbox(file, clock)
-        self.proposals = SqliteProposals(file)
+        self.proposals = SqliteProposals(file, key)
         self.forms = SqliteForms(file)
-        self.audit = SqliteAudit(file)
+        self.audit = SqliteAudit(file, key)
+        self.leases = SqliteLeases(file, clock)
         self.controls = SqliteControls(file)
 
     @classmethod
-    async def open(cls, path: Path, clock: Clock) -> "SqliteStore":
-        """Raises StoreError when the file is in use, newer than this program, or not a database."""
+    async def open(cls, path: Path, clock: Clock, key: ChainKey | None = None) -> "SqliteStore":
+        """`key` seals the audit. Without one it is sealed with a key that nobody keeps: for stores that are thrown away.
+
+        Raises StoreError when the file is in use, newer than this program, or not a database.
+        """
+        key = key or ChainKey.of(secrets.token_bytes(32))
         file = await SqliteFile.open(path, MIGRATIONS)
+        await file.write(partial(seal_old_rows, key=key, now=clock.now()))
         await file.write(
             lambda db: db.execute(
                 "DELETE FROM claims WHERE julianday(at) < julianday(?) - ?",
                 (clock.now().isoformat(), CLAIMS_KEPT_DAYS),
             )
         )
-        return cls(file, clock)
+        return cls(file, clock, key)
 
     async def check(self) -> None:
         """Commit a write that changes nothing. Raises StoreError when the file takes no writes."""
@@ -177,18 +189,23 @@ _ProposalRow = tuple[str, str, str | None, str | None, int]
 
 
 class SqliteProposals:
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: SqliteFile, key: ChainKey) -> None:
         self._file = file
+        self._key = key
         self._row_by_row = RowByRow()
 
-    async def add(self, proposal: Proposal) -> None:
+    async def add(self, proposal: Proposal, record: AuditRecord | None = None) -> None:
         row = (proposal.id, str(proposal.session), proposal.code, proposal.state.value, proposal.revision)
-        await self._file.write(
-            lambda db: db.execute(
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(
                 "INSERT INTO proposals (id, session, code, state, revision, body) VALUES (?, ?, ?, ?, ?, ?)",
                 (*row, proposal_text(proposal)),
             )
-        )
+            if record is not None:
+                append(db, self._key, record)
+
+        await self._file.write(work)
 
     async def get(self, proposal_id: str) -> Proposal | None:
         return next(iter(await self._select("WHERE id = ?", proposal_id)), None)
@@ -201,10 +218,17 @@ class SqliteProposals:
         return await self._select("WHERE code = ?", code)
 
     async def move(
-        self, proposal: Proposal, to: ProposalState, now: datetime, **changes: Any
+        self,
+        proposal: Proposal,
+        to: ProposalState,
+        now: datetime,
+        record: AuditRecord | None = None,
+        **changes: Any,
     ) -> Proposal | None:
         if to not in EDGES[proposal.state]:
             raise ValueError(f"a proposal does not go from {proposal.state} to {to}")
+        if not changes.keys() <= CHANGEABLE:
+            raise ValueError(f"a move does not change {', '.join(sorted(changes.keys() - CHANGEABLE))}")
         if to in GUARDED_BY_EXPIRY and now >= proposal.expires_at:
             return None
         moved = replace(proposal, state=to, revision=proposal.revision + 1, **changes)
@@ -216,16 +240,17 @@ class SqliteProposals:
             proposal.state.value,
             proposal.revision,
         )
-        won = await self._file.write(
-            lambda db: (
-                db.execute(
-                    "UPDATE proposals SET state = ?, revision = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
-                    row,
-                ).rowcount
-                == 1
-            )
-        )
-        return moved if won else None
+
+        def work(db: sqlite3.Connection) -> bool:
+            won = db.execute(
+                "UPDATE proposals SET state = ?, revision = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
+                row,
+            ).rowcount
+            if won and record is not None:
+                append(db, self._key, record)
+            return won == 1
+
+        return moved if await self._file.write(work) else None
 
     async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:
         row = (card.channel, card.id, revision, proposal_id, revision)
@@ -259,36 +284,6 @@ class SqliteProposals:
 def _proposal(row: _ProposalRow) -> Proposal:
     proposal_id, body, channel, message, shown = row
     return replace(proposal_from(body, proposal_id), card=_ref(channel, message), shown_revision=shown)
-
-
-_AUDIT_COLUMNS = tuple(field.name for field in fields(AuditRecord))
-_AUDIT_VALUES = attrgetter(*_AUDIT_COLUMNS)
-
-
-class SqliteAudit:
-    def __init__(self, file: SqliteFile) -> None:
-        self._file = file
-
-    async def record(self, record: AuditRecord) -> None:
-        at, *rest = _AUDIT_VALUES(record)
-        await self._file.write(
-            lambda db: db.execute(
-                f"INSERT INTO audit ({', '.join(_AUDIT_COLUMNS)}) VALUES ({', '.join('?' for _ in _AUDIT_COLUMNS)})",  # noqa: S608  # our own column names
-                [at.isoformat(), *rest],
-            )
-        )
-
-
-def read_audit(path: Path) -> Iterator[tuple[int, AuditRecord]]:
-    """Every audit row with its number, oldest first, read beside a running bot. Raises sqlite3.OperationalError without a file."""
-    connection = open_read_only(path)
-    try:
-        for seq, at, *rest in connection.execute(
-            f"SELECT seq, {', '.join(_AUDIT_COLUMNS)} FROM audit ORDER BY seq"  # noqa: S608  # our own column names
-        ):
-            yield seq, AuditRecord(datetime.fromisoformat(at), *rest)
-    finally:
-        connection.close()
 
 
 class SqliteControls:

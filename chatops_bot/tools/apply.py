@@ -1,21 +1,41 @@
 """Running an approved action: the stored one, as it stands, with no model in reach.
 
-The plan is made again first; where the facts it rests on have changed, nothing runs. The caller holds the claim.
+What was sealed is looked at first, then the plan is made again; where the action, its tool, the rules or the facts have
+changed, nothing runs. The caller holds the claim.
 """
 
-import asyncio
-from collections.abc import Mapping
+import hmac
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from chatops_bot.domain.errors import ToolError, ToolFailed, ToolImpossible
+from pydantic import BaseModel
+
+from chatops_bot.domain.errors import ToolError, ToolFailed, ToolImpossible, ToolTimedOut
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Person
-from chatops_bot.domain.proposal import Proposal, ProposalState, action_digest, canonical_json
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.proposal import Proposal, ProposalState, canonical_json, sealed_digest
 from chatops_bot.domain.redaction import Redactor
-from chatops_bot.ports import ToolContext, WriteTool
+from chatops_bot.domain.tool import Outcome
+from chatops_bot.ports import ToolContext, ToolSpec, WriteTool
 from chatops_bot.tools.border import guarded
-from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.bounds import in_time
+from chatops_bot.tools.registry import Registry, contract_hash
+from chatops_bot.tools.validation import stored_arguments
+
+T = TypeVar("T")
+HASH_CHARS = 12
+"""How much of a hash people are shown."""
+
+_ALTERED = Phrase(
+    "存储的动作与批准时显示的不一致，未执行任何操作；请重新发起请求。",
+    "The stored action is not the one that was shown, so nothing ran; ask for the change again.",
+)
+_RESTARTED = Phrase(
+    "机器人在执行过程中重启，无法确认变更是否生效；请先核实，系统不会自动重试。",
+    "The bot restarted while this ran, so whether it happened is not known. Check first; it is not tried again.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,121 +48,125 @@ class Applied:
 
 
 class Applier:
-    def __init__(self, registry: Registry, redactor: Redactor) -> None:
+    def __init__(self, registry: Registry, redactor: Redactor, policy: Policy, keys: Sequence[bytes]) -> None:
+        """`keys` are those with which actions were sealed."""
         self._registry = registry
         self._redactor = redactor
+        self._policy = policy
+        self._keys = keys
 
     async def apply(self, proposal: Proposal, approver: Person) -> Applied:
         """Run the stored action with the approver's rights. Never raises for what the back end does."""
-        if _digest(proposal) != proposal.digest:
-            return _failed(
-                Phrase(
-                    "存储的动作与批准时显示的不一致，未执行任何操作；请重新发起请求。",
-                    "The stored action is not the one that was shown, so nothing ran; ask for the change again.",
-                )
-            )
-        context = self._context(proposal, approver)
-        try:
-            tool = self._tool(proposal)
-            arguments = tool.spec.arguments.model_validate(dict(proposal.arguments))
-            async with asyncio.timeout(tool.spec.timeout):
-                fresh = await guarded(proposal.tool, tool.plan(arguments, context))
-        except ToolImpossible as error:
-            return self._redacted(_drifted([error.phrase.said_in(_language(proposal))]))
-        except (ToolError, TimeoutError, ValueError) as error:
-            return self._redacted(_failed(_not_run(error)))
-        drifted = _drift(proposal.plan.preconditions, fresh.preconditions)
-        if drifted:
-            return self._redacted(_drifted(drifted))
-        try:
-            async with asyncio.timeout(tool.spec.timeout):
-                outcome = await guarded(proposal.tool, tool.apply(arguments, context))
-        except ToolFailed as error:
-            state = ProposalState.OUTCOME_UNKNOWN if error.outcome_unknown else ProposalState.FAILED
-            return self._redacted(Applied(state, error.phrase, {"error": error.phrase.en}))
-        except ToolError as error:
-            return self._redacted(_failed(error.phrase))
-        except TimeoutError:
-            return _unknown(
-                Phrase(
-                    f"{proposal.tool} 在 {tool.spec.timeout:g} 秒内没有返回；变更可能已生效，请先核实，系统不会自动重试。",
-                    f"{proposal.tool} did not return within {tool.spec.timeout:g} s; the change may have happened. "
-                    "Check first; it is not tried again.",
-                )
-            )
-        state = ProposalState.APPLIED if outcome.ok else ProposalState.FAILED
-        return self._redacted(
-            Applied(state, outcome.summary, {**outcome.content, "verified": outcome.verified})
-        )
+        return self._redacted(await self._apply(proposal, approver))
 
     async def recover(self, proposal: Proposal, approver: Person) -> Applied:
         """What became of an action whose process died while it ran: proved by reading back, or unknown. Changes nothing."""
-        context = self._context(proposal, approver)
         try:
-            tool = self._tool(proposal)
-            arguments = tool.spec.arguments.model_validate(dict(proposal.arguments))
-            async with asyncio.timeout(tool.spec.timeout):
-                outcome = await guarded(proposal.tool, tool.probe(arguments, proposal.plan, context))
-        except (ToolError, TimeoutError, ValueError):
-            outcome = None
-        if outcome is None:
-            return _unknown(
-                Phrase(
-                    "机器人在执行过程中重启，无法确认变更是否生效；请先核实，系统不会自动重试。",
-                    "The bot restarted while this ran, so whether it happened is not known. "
-                    "Check first; it is not tried again.",
-                )
+            tool, arguments = self._call_of(proposal)
+            outcome = await called(
+                tool.spec, tool.probe(arguments, proposal.plan, _context(proposal, approver))
             )
-        state = ProposalState.APPLIED if outcome.ok else ProposalState.FAILED
-        return self._redacted(
-            Applied(state, outcome.summary, {**outcome.content, "verified": outcome.verified})
-        )
+        except ToolError:
+            outcome = None
+        return self._redacted(_unknown(_RESTARTED) if outcome is None else _came_to(outcome))
 
-    def _tool(self, proposal: Proposal) -> WriteTool:
-        return cast("WriteTool", self._registry.find(proposal.tool))
+    async def _apply(self, proposal: Proposal, approver: Person) -> Applied:
+        if not any(
+            hmac.compare_digest(sealed_digest(key, proposal).encode(), proposal.digest.encode())
+            for key in self._keys
+        ):
+            return _failed(_ALTERED)
+        context = _context(proposal, approver)
+        try:
+            drift = self._changed_rules(proposal)
+            if drift:
+                return _drifted(drift)
+            tool, arguments = self._call_of(proposal)
+            fresh = await called(tool.spec, tool.plan(arguments, context))
+        except ToolImpossible as error:
+            return _impossible(error.phrase, _language(proposal))
+        except ToolError as error:
+            return _failed(Phrase(f"未执行任何操作：{error.phrase.zh}", f"Nothing ran: {error.phrase.en}"))
+        drift = _differences(proposal.plan.preconditions, fresh.preconditions)
+        if drift:
+            return _drifted(drift)
+        try:
+            return _came_to(await called(tool.spec, tool.apply(arguments, context)))
+        except ToolTimedOut as error:
+            return _unknown(_after_timeout(error.phrase))
+        except ToolFailed as error:
+            state = ProposalState.OUTCOME_UNKNOWN if error.outcome_unknown else ProposalState.FAILED
+            return Applied(state, error.phrase, {"error": error.phrase.en})
+        except ToolError as error:
+            return _failed(error.phrase)
 
-    def _context(self, proposal: Proposal, approver: Person) -> ToolContext:
-        return ToolContext(approver, proposal.session, proposal.turn_id, idempotency_key=proposal.id)
+    def _changed_rules(self, proposal: Proposal) -> dict[str, tuple[Any, Any]]:
+        """What the approval rested on beside the facts: the tool's contract and the policy. Raises ToolUnknown."""
+        now = contract_hash(self._registry.find(proposal.tool).spec)
+        hashes = {
+            "tool": (proposal.tool_hash, now),
+            "policy": (proposal.policy_version, self._policy.version),
+        }
+        return {
+            name: (before[:HASH_CHARS], after[:HASH_CHARS])
+            for name, (before, after) in hashes.items()
+            if before != after
+        }
+
+    def _call_of(self, proposal: Proposal) -> tuple[WriteTool, BaseModel]:
+        """The tool and the stored arguments, as it takes them. Raises ToolError."""
+        tool = cast("WriteTool", self._registry.find(proposal.tool))
+        return tool, stored_arguments(proposal.arguments, tool.spec.arguments)
 
     def _redacted(self, applied: Applied) -> Applied:
         content = self._redactor.value(applied.content)
         return Applied(applied.state, self._redactor.phrase(applied.summary), content)
 
 
+async def called(spec: ToolSpec, work: Awaitable[T]) -> T:
+    """What a step of a tool returns, within its time; raises only ToolError."""
+    return await in_time(spec, guarded(spec.name, work))
+
+
+def _context(proposal: Proposal, approver: Person) -> ToolContext:
+    return ToolContext(approver, proposal.session, proposal.turn_id, idempotency_key=proposal.id)
+
+
 def _language(proposal: Proposal) -> Language:
     return "zh" if proposal.language == "zh" else "en"
 
 
-def _digest(proposal: Proposal) -> str:
-    return action_digest(
-        tool=proposal.tool,
-        arguments=proposal.arguments,
-        plan=proposal.plan,
-        requester_id=proposal.requester_id,
-        session=proposal.session,
-        expires_at=proposal.expires_at,
-    )
-
-
-def _drift(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """By field what it was and what it is, where that differs."""
     fields = sorted({*before, *now})
-    return [
-        f"{field}: {before.get(field)} → {now.get(field)}"
-        for field in fields
-        if canonical_json(before.get(field)) != canonical_json(now.get(field))
-    ]
+    pairs = {field: (before.get(field), now.get(field)) for field in fields}
+    return {
+        field: pair for field, pair in pairs.items() if canonical_json(pair[0]) != canonical_json(pair[1])
+    }
 
 
-def _drifted(differences: list[str]) -> Applied:
-    listed = "; ".join(differences)
+def _drifted(differences: Mapping[str, tuple[Any, Any]]) -> Applied:
+    listed = "; ".join(f"{field}: {before} → {now}" for field, (before, now) in differences.items())
+    content = {field: {"before": before, "now": now} for field, (before, now) in differences.items()}
+    return Applied(ProposalState.DRIFTED, _drift_phrase(listed), {"drifted": content})
+
+
+def _impossible(why: Phrase, language: Language) -> Applied:
     return Applied(
-        ProposalState.DRIFTED,
-        Phrase(
-            f"提案之后目标已变化，未执行任何操作：{listed}。请重新发起请求。",
-            f"The target changed after this was proposed, so nothing ran: {listed}. Ask for the change again.",
-        ),
-        {"drifted": differences},
+        ProposalState.DRIFTED, _drift_phrase(why.said_in(language)), {"drifted": {}, "error": why.en}
     )
+
+
+def _drift_phrase(what: str) -> Phrase:
+    return Phrase(
+        f"提案之后情况已变化，未执行任何操作：{what}。请重新发起请求。",
+        f"Things changed after this was proposed, so nothing ran: {what}. Ask for the change again.",
+    )
+
+
+def _came_to(outcome: Outcome) -> Applied:
+    state = ProposalState.APPLIED if outcome.ok else ProposalState.FAILED
+    return Applied(state, outcome.summary, {**outcome.content, "verified": outcome.verified})
 
 
 def _failed(phrase: Phrase) -> Applied:
@@ -153,14 +177,8 @@ def _unknown(phrase: Phrase) -> Applied:
     return Applied(ProposalState.OUTCOME_UNKNOWN, phrase, {"outcome": "unknown"})
 
 
-def _not_run(error: Exception) -> Phrase:
-    if isinstance(error, ToolError):
-        return Phrase(f"未执行任何操作：{error.phrase.zh}", f"Nothing ran: {error.phrase.en}")
-    if isinstance(error, TimeoutError):
-        return Phrase(
-            "执行前的核对超时，未执行任何操作。", "The check before running timed out, so nothing ran."
-        )
+def _after_timeout(why: Phrase) -> Phrase:
     return Phrase(
-        "存储的参数不再符合工具的要求，未执行任何操作。",
-        "The stored arguments no longer fit the tool, so nothing ran.",
+        f"{why.zh}变更可能已生效，请先核实，系统不会自动重试。",
+        f"{why.en} The change may have happened. Check first; it is not tried again.",
     )

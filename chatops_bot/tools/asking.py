@@ -81,7 +81,7 @@ class Asker:
         if form is None:
             return None
         await self._forms.add(form)
-        done = Dispatched(_waits(form, sorted(facts.missing)), "asked", form=form)
+        done = Dispatched(_waits(form, sorted(facts.missing)), "asked_back", form=form)
         invocation.memory.forms[key] = done
         return done
 

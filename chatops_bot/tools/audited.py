@@ -1,4 +1,7 @@
-"""One audit row a tool call, whatever became of it, written before the result goes anywhere."""
+"""One audit row a tool call, whatever became of it, written before the result goes anywhere.
+
+A call that became a proposal has its row already: it was stored in one step with the proposal.
+"""
 
 import hashlib
 import json
@@ -27,6 +30,8 @@ def audited(audit: Audit, clock: Clock, redactor: Redactor, inner: Handler) -> H
         return done
 
     async def keep(done: Dispatched, at: datetime, started: float, invocation: Invocation) -> None:
+        if done.proposal is not None:
+            return
         view, digest = result_view(done.result.content)
         person = invocation.context.person
         await audit.record(
@@ -37,13 +42,12 @@ def audited(audit: Audit, clock: Clock, redactor: Redactor, inner: Handler) -> H
                 role=person.role.value,
                 session=str(invocation.context.session),
                 turn_id=invocation.context.turn_id,
-                tool=invocation.call.name,
+                tool=redactor.text(invocation.call.name),  # a model may make one up
                 arguments=_redacted_arguments(invocation.call.arguments, redactor),
                 decision=done.decision,
                 status=done.result.status,
                 result=view,
                 result_sha256=digest,
-                proposal_id=done.proposal.id if done.proposal else "",
                 milliseconds=round((clock.monotonic() - started) * 1000),
             )
         )

@@ -1,14 +1,17 @@
 """No tool may take for ever, and no result may fill the context."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from chatops_bot.domain.errors import ToolTimedOut
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.ports import ToolSpec
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
+
+T = TypeVar("T")
 
 RESULT_CHARS = 24_000
 """Longest result in the context, about 7,000 tokens; a longer one keeps its head and says what was left out."""
@@ -18,19 +21,23 @@ def timed(inner: Handler) -> Handler:
     """Stop a call at its tool's own timeout."""
 
     async def time_out(invocation: Invocation) -> Dispatched:
-        seconds = invocation.tool.spec.timeout
-        try:
-            async with asyncio.timeout(seconds):
-                return await inner(invocation)
-        except TimeoutError as error:
-            name = invocation.tool.spec.name
-            raise ToolTimedOut(
-                Phrase(
-                    f"{name} 在 {seconds:g} 秒内没有返回。", f"{name} did not return within {seconds:g} s."
-                )
-            ) from error
+        return await in_time(invocation.tool.spec, inner(invocation))
 
     return time_out
+
+
+async def in_time(spec: ToolSpec, work: Awaitable[T]) -> T:
+    """What `work` of this tool returns; ToolTimedOut when that takes longer than the tool may."""
+    try:
+        async with asyncio.timeout(spec.timeout):
+            return await work
+    except TimeoutError as error:
+        raise ToolTimedOut(
+            Phrase(
+                f"{spec.name} 在 {spec.timeout:g} 秒内没有返回。",
+                f"{spec.name} did not return within {spec.timeout:g} s.",
+            )
+        ) from error
 
 
 def capped(inner: Handler) -> Handler:

@@ -5,6 +5,7 @@ from typing import cast
 from chatops_bot.domain.errors import ToolUnknown
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.ports import Audit, Clock, ReadTool, ToolContext
@@ -24,7 +25,8 @@ class Dispatcher:
     """Runs one call of the model: a read runs, a write becomes a proposal, one that lacks facts a form, anything wrong a result that says so."""
 
     def __init__(
-        self, registry: Registry, *, audit: Audit, proposer: Proposer, asker: Asker, redactor: Redactor, clock: Clock
+        self, registry: Registry, *, policy: Policy, audit: Audit, proposer: Proposer, asker: Asker, redactor: Redactor,
+        clock: Clock,
     ) -> None:  # fmt: skip
         self.registry = registry
         handler: Handler = run_read
@@ -33,7 +35,9 @@ class Dispatcher:
         handler = deduplicated(handler)
         handler = validated(handler)
         handler = asker.asked(handler)
-        handler = authorised(handler)  # outside: who may not ask for a change is refused, not asked for more
+        handler = authorised(
+            policy, handler
+        )  # outside: who may not ask for a change is refused, not asked for more
         handler = found_in(registry, handler)
         handler = answered(self.effect_of, handler)
         handler = redacted(redactor, handler)

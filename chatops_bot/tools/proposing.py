@@ -1,98 +1,109 @@
-"""A call that changes the world becomes a proposal: planned by reading, stored, shown; not run."""
+"""A call that changes the world becomes a proposal: planned by reading, stored, shown; not run.
+
+The same call that waits in this conversation already gets no second card. A call of another turn for the same target with
+other arguments replaces the older card, as long as nobody has approved that one: two cards that contradict each other
+would leave it to chance which of them somebody presses.
+"""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime
 from typing import Any, cast
 
-from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.people import Effect, Risk
-from chatops_bot.domain.proposal import Proposal, action_digest, canonical_json
-from chatops_bot.domain.tool import Plan, ToolResult
-from chatops_bot.ports import Clock, Ids, Proposals, WriteTool
+from chatops_bot.domain.people import Effect, Person
+from chatops_bot.domain.proposal import Proposal, ProposalState, canonical_json
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.tool import ToolResult
+from chatops_bot.ports import Clock, Proposals, WriteTool
+from chatops_bot.tools.drafting import Drafter
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
-
-SHOWABLE_CHARS = 8_000
-"""Slack takes about 13,000 characters of blocks in one message; what a card says beside the action fits into the rest."""
+from chatops_bot.tools.proposal_moves import ProposalMoves
 
 
 class Proposer:
-    """Turns write calls into stored proposals. `lifetime` is how long a proposal may be approved."""
+    """Turns write calls into stored proposals."""
 
-    def __init__(self, proposals: Proposals, clock: Clock, ids: Ids, lifetime: timedelta) -> None:
+    def __init__(self, proposals: Proposals, moves: ProposalMoves, drafter: Drafter, clock: Clock) -> None:
         self._proposals = proposals
+        self._moves = moves
+        self._drafter = drafter
         self._clock = clock
-        self._ids = ids
-        self._lifetime = lifetime
 
     def proposed(self, inner: Handler) -> Handler:
         async def propose(invocation: Invocation) -> Dispatched:
             if invocation.tool.spec.effect is Effect.READ:
                 return await inner(invocation)
-            tool = cast("WriteTool", invocation.tool)
-            plan = await tool.plan(invocation.arguments, invocation.context)
-            refuse_what_no_card_can_show(plan, invocation.arguments.model_dump(mode="json"))
-            proposal = self._proposal(invocation, plan, tool)
-            await self._proposals.add(proposal)
-            return Dispatched(_waits(proposal), "proposed", proposal)
+            return await self._propose(invocation)
 
         return propose
 
-    def _proposal(self, invocation: Invocation, plan: Plan, tool: WriteTool) -> Proposal:
-        now = self._clock.now()
-        context = invocation.context
-        arguments: Mapping[str, Any] = invocation.arguments.model_dump(mode="json")
-        expires_at = now + self._lifetime
-        return Proposal(
-            id=self._ids.new("prop"),
-            code=self._ids.code(),
-            session=context.session,
-            turn_id=context.turn_id,
-            call_id=invocation.call.id,
-            tool=tool.spec.name,
-            effect=tool.spec.effect,
-            arguments=arguments,
-            plan=plan,
-            risk=Risk(plan.risk),
-            requester_id=context.person.id,
-            requester_name=context.person.name,
-            language=invocation.language,
-            created_at=now,
-            expires_at=expires_at,
-            digest=action_digest(
-                tool=tool.spec.name,
-                arguments=arguments,
-                plan=plan,
-                requester_id=context.person.id,
-                session=context.session,
-                expires_at=expires_at,
-            ),
+    async def _propose(self, invocation: Invocation) -> Dispatched:
+        started = self._clock.monotonic()
+        tool, context = cast("WriteTool", invocation.tool), invocation.context
+        waiting = await waiting_here(self._proposals, context.session, tool.spec.name, self._clock.now())
+        same = same_call(waiting, invocation.arguments.model_dump(mode="json"))
+        if same is not None:
+            return Dispatched(_waits_already(same), "known")
+        draft = await self._drafter.draft(
+            tool, invocation.arguments, context, call_id=invocation.call.id, language=invocation.language
         )
+        draft = self._drafter.sealed(
+            replace(draft, supersedes=await self._supersede(waiting, draft, context.person))
+        )
+        milliseconds = round((self._clock.monotonic() - started) * 1000)
+        result = _waits(draft)
+        await self._moves.add(draft, context.person, result.content, milliseconds)
+        return Dispatched(result, "proposed", draft)
+
+    async def _supersede(self, waiting: list[Proposal], draft: Proposal, person: Person) -> str:
+        """Replace what waits for the same target since an earlier turn; returns the id of the newest that was replaced.
+
+        Before the new one is stored: who looks in between finds one card too few, never two that contradict each other.
+        """
+        newest = ""
+        for one in waiting:
+            if one.plan.target == draft.plan.target and one.turn_id != draft.turn_id and not one.votes:
+                replaced = await self._moves.supersede(one, draft, person)
+                newest = newest if replaced is None else one.id
+        return newest
 
 
-def refuse_what_no_card_can_show(plan: Plan, arguments: Mapping[str, Any]) -> None:
-    """Raises ToolFailed for an action too long to be shown whole: nobody can approve what they cannot read."""
-    texts = [text for _, text in plan.details]
-    texts += [side for change in plan.changes for side in (change.before, change.after) if side is not None]
-    length = max(sum(map(len, texts)), len(canonical_json(arguments)))
-    if length > SHOWABLE_CHARS:
-        raise ToolFailed(
-            Phrase(
-                f"这个变更有 {length:,} 个字符，超过卡片能完整显示的 {SHOWABLE_CHARS:,} 个，因此没有提出；请缩短内容，例如改为调用一个脚本。",
-                f"The action is {length:,} characters long and a card shows at most {SHOWABLE_CHARS:,}, so it was not proposed; "
-                "shorten it, for example by calling a script.",
-            )
-        )
+async def waiting_here(proposals: Proposals, session: SessionKey, tool: str, now: datetime) -> list[Proposal]:
+    """The proposals of a tool that may be decided on in a conversation, oldest first."""
+    pending = await proposals.in_states(frozenset({ProposalState.PENDING}))
+    return [one for one in pending if one.session == session and one.tool == tool and one.expires_at > now]
+
+
+def same_call(waiting: list[Proposal], arguments: Mapping[str, Any]) -> Proposal | None:
+    """The one of `waiting` that has exactly these arguments."""
+    wanted = canonical_json(arguments)
+    return next((one for one in waiting if canonical_json(one.arguments) == wanted), None)
 
 
 def _waits(proposal: Proposal) -> ToolResult:
     return ToolResult(
         status="waits",
-        content={
-            "status": "waits for approval; nothing has changed",
-            "proposal": proposal.code,
-            "target": proposal.plan.target,
-            "expires_at": proposal.expires_at.isoformat(timespec="seconds"),
-        },
+        content={"status": "waits for approval; nothing has changed", **_told(proposal)},
         summary=Phrase(f"等待批准 {proposal.code}", f"waits for approval as {proposal.code}"),
     )
+
+
+def _waits_already(proposal: Proposal) -> ToolResult:
+    return ToolResult(
+        status="waits",
+        content={
+            "status": "the same change waits for approval already; nothing has changed, and there is no new card",
+            "card": "further up in this conversation",
+            **_told(proposal),
+        },
+        summary=Phrase(f"已在等待批准 {proposal.code}", f"waits for approval already, as {proposal.code}"),
+    )
+
+
+def _told(proposal: Proposal) -> Mapping[str, Any]:
+    return {
+        "proposal": proposal.code,
+        "target": proposal.plan.target,
+        "expires_at": proposal.expires_at.isoformat(timespec="seconds"),
+    }

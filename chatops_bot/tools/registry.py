@@ -1,6 +1,7 @@
 """The tools there are, in a fixed order, by exact name."""
 
 import difflib
+import hashlib
 from collections.abc import Iterable, Iterator
 
 from pydantic import BaseModel
@@ -8,7 +9,8 @@ from pydantic import BaseModel
 from chatops_bot.domain.errors import ToolUnknown
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import ToolDefinition
-from chatops_bot.ports import Tool
+from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.ports import Tool, ToolSpec
 
 
 class Registry:
@@ -46,6 +48,12 @@ class Registry:
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools as the model sees them, in the registry's order."""
         return self._definitions
+
+
+def contract_hash(spec: ToolSpec) -> str:
+    """SHA-256 of what a tool promises: name, effect, arguments and description. Another one may mean something else by a call."""
+    contract = [spec.name, spec.effect, schema_of(spec.arguments), spec.description]
+    return hashlib.sha256(canonical_json(contract).encode()).hexdigest()
 
 
 def schema_of(arguments: type[BaseModel]) -> dict[str, object]:

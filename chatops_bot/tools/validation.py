@@ -1,17 +1,20 @@
 """Arguments that are not valid JSON or do not fit the schema never run: the model gets field and reason."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from chatops_bot.domain.errors import ToolArgumentsInvalid
+from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.tool import ARGUMENT_CHARS
 from chatops_bot.tools.argument_problems import problem_of
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 from chatops_bot.tools.registry import Registry
+
+_MISFIT = Phrase("存储的参数不再符合工具的要求。", "The stored arguments no longer fit the tool.")
 
 
 def found_in(registry: Registry, inner: Handler) -> Handler:
@@ -53,6 +56,14 @@ def parse_arguments(text: str, model: type[BaseModel]) -> BaseModel:
                 f"The arguments do not fit, so nothing ran: {problems}.",
             )
         ) from error
+
+
+def stored_arguments(stored: Mapping[str, Any], model: type[BaseModel]) -> BaseModel:
+    """Arguments that were validated once and stored, as an instance of `model` as it is today. Raises ToolFailed."""
+    try:
+        return model.model_validate(dict(stored))
+    except ValidationError as error:
+        raise ToolFailed(_MISFIT) from error
 
 
 def _fitted(value: dict[str, Any], model: type[BaseModel]) -> BaseModel:

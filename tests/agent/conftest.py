@@ -12,6 +12,7 @@ from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.domain.model import SystemMessage, UserMessage
 from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.domain.turn_event import Noted, TextStreamed, TurnEvent
@@ -20,9 +21,8 @@ from chatops_bot.ports import ToolContext
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
-from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
-from tests.small_tools import OSCAR, SESSION, Look, Switch
+from tests.small_tools import OSCAR, SESSION, Look, Switch, proposer_of
 
 
 @dataclass
@@ -83,10 +83,11 @@ class Stage:
 async def stage(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIterator[Stage]:
     store = await SqliteStore.open(tmp_path / "bot.db", clock)
     look, switch, redactor = Look(), Switch(), Redactor()
-    proposer = Proposer(store.proposals, clock, ids, timedelta(hours=1))
+    proposer = proposer_of(store, clock, ids)
     asker = Asker(store.forms, clock, ids, timedelta(hours=1))
     dispatcher = Dispatcher(
         Registry([look, switch]),
+        policy=Policy(),
         audit=store.audit,
         proposer=proposer,
         asker=asker,

@@ -19,20 +19,22 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from chatops_bot.app.config import Config, LocalConfig, RolesConfig, ShutdownConfig
+from chatops_bot.app.config import Config, LocalConfig, ShutdownConfig
 from chatops_bot.app.local_socket import listen, socket_path
+from chatops_bot.app.policy_config import RolesConfig
 from chatops_bot.domain.errors import ModelRefused
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import TextDelta
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
 from chatops_bot.platforms.terminal.frames import Opened, frame_to_json
-from chatops_bot.stores.sqlite import read_audit
 from chatops_bot.stores.sqlite_file import open_read_only
 from tests.app.conftest import DEADLINE, REPOSITORY, DemoProcess, plain_env, run_cli
 from tests.app.test_cli import SECRETS, config_file
+from tests.audit_rows import read_audit
 from tests.llm.model_server import Answer, ModelServer, text
 from tests.scenarios.conftest import World, action_ids, everything, until
 from tests.scenarios.test_change import PAUSE, asked_for, code_of, is_paused, pausing
+from tests.scenarios.test_long_action import SCRIPT, creating
 
 Json = dict[str, Any]
 ME = f"local:{pwd.getpwuid(os.getuid()).pw_name}"
@@ -392,7 +394,9 @@ async def test_who_asks_is_known_from_the_system_whatever_the_request_says(world
                     403,
                     f"The request cannot be read; missing or wrong: {forged}.",
                 )
-    assert {(r.person_id, r.person_name, r.role) for r in audit(world)} == {(ME, ME, "operator")}
+    assert {(r.person_id, r.person_name, r.role) for r in audit(world) if r.decision != "shown"} == {
+        (ME, ME, "operator")
+    }
 
 
 @pytest.mark.parametrize(
@@ -457,8 +461,25 @@ async def test_a_proposal_of_a_chat_is_approved_here_once_and_its_card_tells(wor
         assert sorted(one.code or 0 for one in both) == [0, 1]
         done = await world.becomes(ts, card, "Done: Pause task nightly-report")
         assert ME in everything(done)
-        assert action_ids(done) == []
+        assert action_ids(done) == ["continue"]
     assert len(world.to_scheduler.reached(PAUSE)) == 1
+
+
+@pytest.mark.case("hitl-C49")
+async def test_the_first_approval_of_a_long_action_prints_all_of_it_and_the_second_decides(world: World):
+    async with world.bot(creating(), config=local(world, "admin")):
+        ts, card = await asked_for(world, "create the migration task")
+        approve = ("approve", code_of(card), "--data", data(world))
+        first = await cli(*approve)
+        assert first.code == 1
+        assert all(f"│     {line}\n" in first.out for line in SCRIPT.split("\n"))
+        assert f"to approve, give approve {code_of(card)}" in first.out
+        assert "Read to the end by 1" in everything(await world.becomes(ts, card, "Approval needed: "))
+        second = await cli(*approve)
+    assert second.code == 0
+    assert "Done: Create task migrate" in second.out
+    mine = [record.decision for record in audit(world) if record.person_id == ME]
+    assert (mine[0], mine[1], mine[-1]) == ("read", "approved", "applied")
 
 
 async def test_a_decision_with_a_lower_role_is_carried_out_with_that_role(world: World):

@@ -3,23 +3,17 @@
 import asyncio
 import json
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from chatops_bot.app.clock import ManualClock
 from chatops_bot.app.doctor.local import reachable
-from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.simulators.slack import Workspace
-from chatops_bot.stores.sqlite import SqliteStore
 from tests.app.conftest import DEADLINE, REPOSITORY, DemoProcess, plain_env, run_cli
 
 SECRETS = {
@@ -41,7 +35,18 @@ def config_file(folder: Path, **sections: Any) -> Path:
 
 
 @pytest.mark.parametrize(
-    "command", [(), ("demo",), ("run",), ("ask",), ("approve",), ("reject",), ("audit",), ("doctor",)]
+    "command",
+    [
+        (),
+        ("demo",),
+        ("run",),
+        ("ask",),
+        ("approve",),
+        ("reject",),
+        ("audit",),
+        ("audit", "verify"),
+        ("doctor",),
+    ],
 )
 def test_help_comes_at_once(command: tuple[str, ...]):
     began = time.monotonic()
@@ -74,8 +79,9 @@ def test_help_imports_nothing_of_the_bot_itself():
         (("dmeo",), "invalid choice: 'dmeo'"),
         (("demo", "--port", "70000"), "'70000' is not a port; give a number from 0 to 65535."),
         (("demo", "--port", "-1"), "'-1' is not a port"),
-        (("audit", "--last", "0"), "'0' is not a number of rows; give 1 or more."),
-        (("audit", "--data", "a", "--config", "b"), "not allowed with argument"),
+        (("audit",), "the following arguments are required: what"),
+        (("audit", "show", "--last", "0"), "'0' is not a number of rows; give 1 or more."),
+        (("audit", "show", "--data", "a", "--config", "b"), "not allowed with argument"),
     ],
 )
 def test_a_wrong_command_line_is_told_with_the_usage(arguments: tuple[str, ...], words: str):
@@ -90,7 +96,7 @@ def test_without_a_command_the_usage_lists_all():
     assert usage.endswith("{demo,run,ask,approve,reject,audit,doctor} ...")
 
 
-@pytest.mark.parametrize("command", [("ask", "hi"), ("approve", "ABC234"), ("audit",), ("doctor",)])
+@pytest.mark.parametrize("command", [("ask", "hi"), ("approve", "ABC234"), ("audit", "show"), ("doctor",)])
 def test_which_bot_is_meant_follows_one_rule_for_every_command(tmp_path: Path, command: tuple[str, ...]):
     nothing = run_cli(*command, cwd=tmp_path)
     assert (nothing.returncode, nothing.stdout) == (2, "")
@@ -106,108 +112,6 @@ def test_which_bot_is_meant_follows_one_rule_for_every_command(tmp_path: Path, c
     (tmp_path / "chatops-bot.yaml").write_text("odd: 1\n")
     configured = run_cli(*command, cwd=tmp_path)
     assert "chatops-bot.yaml, line 1" in configured.stdout + configured.stderr, "it comes before the demo"
-
-
-# -- audit ------------------------------------------------------------------------------------------------------------
-
-
-def a_call(number: int, clock: ManualClock) -> AuditRecord:
-    return AuditRecord(
-        at=clock.now(), person_id="U1", person_name="奥斯卡", role="operator", session="slack/T1/C1/1.2",
-        turn_id=f"turn_{number}", tool="query_tasks", arguments=json.dumps({"page": number}), decision="auto",
-        status="ok", result="8 tasks", result_sha256="0" * 64, milliseconds=12,
-    )  # fmt: skip
-
-
-async def filled(folder: Path, clock: ManualClock, rows: int = 3) -> None:
-    store = await SqliteStore.open(folder / "bot.db", clock)
-    for number in range(1, rows + 1):
-        await store.audit.record(a_call(number, clock))
-    await store.aclose()
-
-
-async def test_the_audit_is_read_as_lines_or_as_json(tmp_path: Path, clock: ManualClock):
-    await filled(tmp_path, clock)
-    read = await asyncio.to_thread(run_cli, "audit", "--data", tmp_path)
-    assert (read.returncode, read.stderr) == (0, "")
-    lines = read.stdout.splitlines()
-    assert len(lines) == 3
-    for word in (
-        "query_tasks",
-        "奥斯卡 (operator)",
-        "auto",
-        "ok",
-        "2026-03-02 14:32:00",
-        '{"page": 1}',
-        "12 ms",
-    ):
-        assert word in lines[0]
-    read = await asyncio.to_thread(run_cli, "audit", "--data", tmp_path, "--json", "--last", "2")
-    rows = [json.loads(line) for line in read.stdout.splitlines()]
-    assert [row["turn_id"] for row in rows] == ["turn_2", "turn_3"]
-    assert rows[0]["seq"] == 2
-    assert rows[0]["person_name"] == "奥斯卡"
-
-
-async def test_a_row_of_the_audit_is_one_line_and_does_not_drive_the_terminal(
-    tmp_path: Path, clock: ManualClock
-):
-    store = await SqliteStore.open(tmp_path / "bot.db", clock)
-    odd = "\x1b[2J\u202e\n     9  forged"
-    await store.audit.record(replace(a_call(1, clock), tool=odd, arguments=odd, person_name=odd))
-    await store.aclose()
-    read = await asyncio.to_thread(run_cli, "audit", "--data", tmp_path)
-    (line,) = read.stdout.splitlines()
-    assert line.count("⟨U+001B⟩[2J⟨U+202E⟩ 9 forged") == 3
-
-
-async def test_an_empty_audit_says_so_and_is_no_line_of_json(tmp_path: Path, clock: ManualClock):
-    await filled(tmp_path, clock, rows=0)
-    read = await asyncio.to_thread(run_cli, "audit", "--data", tmp_path)
-    assert (read.returncode, read.stdout) == (0, "The audit is empty: no tool was called yet.\n")
-    read = await asyncio.to_thread(run_cli, "audit", "--data", tmp_path, "--json")
-    assert (read.returncode, read.stdout) == (0, "")
-
-
-def no_store(folder: Path) -> None:
-    pass
-
-
-def foreign_file(folder: Path) -> None:
-    (folder / "bot.db").write_bytes(b"junk" * 1000)
-
-
-def foreign_database(folder: Path) -> None:
-    with closing(sqlite3.connect(folder / "bot.db")) as other, other:
-        other.execute("CREATE TABLE songs (title TEXT)")
-
-
-@pytest.mark.parametrize("prepare", [no_store, foreign_file, foreign_database])
-def test_without_a_store_the_audit_names_the_file_and_what_to_do(tmp_path: Path, prepare: Any):
-    prepare(tmp_path)
-    before = sorted(tmp_path.iterdir())
-    refused = run_cli("audit", "--data", tmp_path)
-    assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith(f"chatops-bot: {tmp_path / 'bot.db'} is not a bot's store (")
-    assert refused.stderr.endswith("name the data folder of the bot with --data.\n")
-    assert sorted(tmp_path.iterdir()) == before
-
-
-async def test_the_audit_finds_the_store_by_the_configuration(tmp_path: Path, clock: ManualClock):
-    path = config_file(tmp_path, data="kept")
-    (tmp_path / "kept").mkdir()
-    await filled(tmp_path / "kept", clock, rows=1)
-    read = await asyncio.to_thread(run_cli, "audit", "--config", path)
-    assert len(read.stdout.splitlines()) == 1
-
-
-@pytest.mark.processes
-def test_the_audit_is_read_beside_a_running_bot(demo: DemoProcess):
-    demo.asks("oscar", "Which tasks are there?")
-    read = run_cli("audit", "--data", demo.data, "--json")
-    assert (read.returncode, read.stderr) == (0, "")
-    assert "query_tasks" in {json.loads(line)["tool"] for line in read.stdout.splitlines()}
-    assert "nightly-report" in demo.asks("oscar", "Which tasks are there?")
 
 
 # -- doctor ----------------------------------------------------------------------------------------------------------
@@ -266,6 +170,13 @@ def test_an_error_that_quotes_a_file_name_does_not_drive_the_terminal(tmp_path: 
     assert refused.returncode == 2
     assert "⟨U+001B⟩[2J⟨U+202E⟩.yaml" in refused.stderr
     assert "\x1b" not in refused.stderr
+
+
+def test_an_error_that_quotes_an_address_hides_its_password(tmp_path: Path):
+    refused = run_cli("run", "--config", tmp_path / "redis:" / "password=correct-horse.yaml")
+    assert refused.returncode == 2
+    assert "correct-horse" not in refused.stderr
+    assert "password=[redacted]" in refused.stderr
 
 
 def test_run_without_a_configuration_or_secrets_says_what_is_missing(tmp_path: Path):

@@ -1,6 +1,7 @@
 """What is wrong in a configuration is named with file, line and key, says what to do, and nothing starts."""
 
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel
 from chatops_bot.app.config import MAX_BYTES, MAX_DEPTH, Config, Secrets, load_config, load_secrets
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.policy_rules import Rule, Scope, Who
 
 EXAMPLE = Path(__file__).parents[2] / "chatops-bot.example.yaml"
 GOOD = """\
@@ -52,9 +54,19 @@ MISTAKES = [
     pytest.param(GOOD + "web:\n  host: x\n  port: 70000\n", "bot.yaml, line 9: web.port: input should be less than or equal to 65535; correct it.", id="number out of range"),
     pytest.param(GOOD + "web:\n  port: many\n", "bot.yaml, line 8: web.port: input should be a valid integer, unable to parse string as an integer; correct it.", id="not a number"),
     pytest.param(GOOD + "roles:\n  people:\n    U1: boss\n", "bot.yaml, line 9: roles.people.U1: input should be 'viewer', 'operator', 'approver' or 'admin'; correct it.", id="unknown role"),
+    pytest.param(GOOD + "roles:\n  channels:\n    C1: admin\n", "bot.yaml, line 9: roles.channels.C1: input should be 'viewer' or 'operator'; correct it.", id="an approver by channel"),
+    pytest.param(GOOD + "policy:\n  rules:\n    - tool: [x]\n", "bot.yaml, line 9: policy.rules.0.tool is not a known key; did you mean tools?", id="unknown key of a rule"),
+    pytest.param(GOOD + "policy:\n  rules:\n    - count: 2\n      approve: [boss]\n", "bot.yaml, line 10: policy.rules.0.approve.roles.0: input should be 'viewer', 'operator', 'approver' or 'admin'; correct it.", id="unknown role of a rule"),
+    pytest.param(GOOD + "policy:\n  rules:\n    - risks: [huge]\n", "bot.yaml, line 9: policy.rules.0.risks.0: input should be 'low', 'medium' or 'high'; correct it.", id="unknown risk"),
+    pytest.param(GOOD + "policy:\n  rules:\n    - count: 0\n", "bot.yaml, line 9: policy.rules.0.count: input should be greater than or equal to 1; correct it.", id="a count of nobody"),
+    pytest.param(GOOD + "policy:\n  freezes:\n    - {from: 22:00, to: 06:00}\n", "bot.yaml, line 9: policy.freezes.0.from: value error, write `Fri 18:00`, `22:00` or `2026-12-24 18:00`, in quotes; correct it.", id="a time that YAML takes for a number"),
+    pytest.param(GOOD + "policy:\n  freezes:\n    - {from: Fri 18:00, to: Mon 08:00, zone: Mars}\n", "bot.yaml, line 9: policy.freezes.0.zone: value error, there is no such time zone; write one such as Europe/Berlin; correct it.", id="no such zone"),
+    pytest.param(GOOD + "policy:\n  freezes:\n    - {from: Fri 18:00, to: Fri 18:00}\n", "bot.yaml, line 9: policy.freezes.0: value error, to must come after from; the window has no length; correct it.", id="a window without length"),
+    pytest.param(GOOD + "policy:\n  freezes:\n    - {from: Fri 18:00, till: Mon 08:00}\n", "bot.yaml, line 9: policy.freezes.0.to is missing; add it.\nbot.yaml, line 9: policy.freezes.0.till is not a known key; remove it.", id="unknown key of a freeze"),
     pytest.param(GOOD + "slack:\n  api_url: slack.com\n", "bot.yaml, line 8: slack.api_url: input should be a valid URL, relative URL without a base; correct it.", id="not a URL"),
     pytest.param(GOOD + "web: 80\n", "bot.yaml, line 7: web: it holds keys of its own; write them below it, indented.", id="a value where a section belongs"),
     pytest.param(GOOD + "web:\n", "bot.yaml, line 7: web: it holds keys of its own; write them below it, indented.", id="an empty section"),
+    pytest.param(GOOD + "links:\n  hosts: [https://x.example]\n", "bot.yaml, line 8: links.hosts.0: a host looks like wiki.example.com, or .example.com for all below it; correct it.", id="no host"),
     pytest.param("data: x\n", "bot.yaml, line 1: scheduler is missing; add it.", id="missing section"),
     pytest.param(re.sub("    admin.*\n", "", GOOD), "bot.yaml, line 3: scheduler.accounts.admin is missing; add it.", id="missing account"),
     pytest.param(GOOD + "web:\n  port: 1\n  port: 2\n", "bot.yaml, line 9: web.port is given twice; keep one.", id="duplicate key"),
@@ -122,6 +134,54 @@ def test_data_is_relative_to_the_file(tmp_path: Path):
 def test_people_become_roles(tmp_path: Path):
     config = load_config(written(tmp_path, GOOD + "roles:\n  people:\n    U1: approver\n"))
     assert config.people == {"U1": Role.APPROVER}
+
+
+RULES = """\
+roles:
+  people: {U1: admin}
+  groups: {S1: approver}
+policy:
+  rules:
+    - tools: [delete_task]
+      ask: [operator, admin]
+      approve: {roles: [admin], people: [U1], groups: [S2]}
+      deny: {groups: [S3]}
+      count: 2
+      own: false
+      only_in: [C1]
+      remind_minutes: 20
+      escalate: {groups: [S4]}
+      keep_minutes: 10
+  freezes:
+    - {from: Fri 18:00, to: Mon 08:00, zone: Europe/Berlin, tools: [delete_task], break_glass: [admin]}
+    - {from: 2026-12-24 18:00:00, to: 2026-12-27}
+"""
+
+
+def test_rules_and_freezes_become_the_policy(tmp_path: Path):
+    config = load_config(written(tmp_path, GOOD + RULES))
+    policy = config.make_policy()
+    (rule,) = policy.rules
+    assert rule == Rule(
+        name="policy.rules.0",
+        scope=Scope(tools=frozenset({"delete_task"})),
+        ask=Who(roles=(Role.OPERATOR, Role.ADMIN)),
+        approve=Who(("U1",), ("S2",), (Role.ADMIN,)),
+        deny=Who(groups=("S3",)),
+        count=2,
+        own=False,
+        only_in=frozenset({"C1"}),
+        remind_after=timedelta(minutes=20),
+        escalate=Who(groups=("S4",)),
+        keep_for=timedelta(minutes=10),
+    )
+    weekend, holidays = policy.freezes
+    assert (weekend.until, str(weekend.start)) == ("Mon 08:00 Europe/Berlin", "Fri 18:00")
+    assert weekend.break_glass == Who(roles=(Role.ADMIN,))
+    assert (str(holidays.start), holidays.until) == ("2026-12-24 18:00", "2026-12-27 00:00 UTC")
+    assert config.groups == {"S1", "S2", "S3", "S4"}
+    assert config.where("policy.rules.0") == f"{tmp_path / 'bot.yaml'}, line 12: policy.rules.0"
+    assert config.has_approver
 
 
 # -- the example ------------------------------------------------------------------------------------------------------
@@ -211,3 +271,10 @@ def test_repr_hides_every_secret_and_redaction_knows_them_all(config: Config):
     assert sorted(secrets.values()) == sorted(values)
     for shown in (repr(secrets), str(secrets), f"{secrets.model!r}", f"{secrets}"):
         assert [value for value in values if value in shown] == []
+
+
+def test_the_second_place_of_the_audit_is_found_from_the_files_folder(tmp_path: Path):
+    config = load_config(written(tmp_path, GOOD))
+    assert config.anchor_path == tmp_path / "data.audit-anchors"
+    config = load_config(written(tmp_path, GOOD + "audit:\n  anchor_file: ../elsewhere/heads\n"))
+    assert config.anchor_path == tmp_path.parent / "elsewhere" / "heads"

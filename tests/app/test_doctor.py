@@ -17,16 +17,20 @@ import pytest
 import pytest_asyncio
 import yaml
 
-from chatops_bot.app.clock import SystemClock
-from chatops_bot.app.config import Config, LocalConfig, ModelEndpoint, RolesConfig
+from chatops_bot.app.anchoring import Anchoring
+from chatops_bot.app.clock import ManualClock, SystemClock
+from chatops_bot.app.config import Config, LocalConfig, ModelEndpoint, anchor_path_of
 from chatops_bot.app.doctor.command import doctor, examine
 from chatops_bot.app.doctor.findings import Check, Finding, Status, as_lines, failed, ok, run_side_by_side
 from chatops_bot.app.doctor.local import check_roles
 from chatops_bot.app.doctor.services import asked_scopes
+from chatops_bot.app.keys import key_file, open_keys
+from chatops_bot.app.policy_config import RolesConfig
 from chatops_bot.simulators.slack.scopes import GRANTED
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
+from tests.app.test_audit_cli import a_call
 from tests.llm.model_server import DONE, Answer, ModelServer, call, complaint, text
-from tests.scenarios.conftest import ACCOUNTS, World, open_world
+from tests.scenarios.conftest import ACCOUNTS, KEYS, World, open_world
 from tests.scenarios.gateway import Fault
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -47,6 +51,7 @@ def world(shared_world: World) -> World:
         shutil.rmtree(bot)
     else:
         bot.unlink(missing_ok=True)
+    anchor_path_of(bot).unlink(missing_ok=True)
     shared_world.to_slack.faults.clear()
     shared_world.to_scheduler.faults.clear()
     return shared_world
@@ -56,6 +61,7 @@ def env_of(world: World) -> Env:
     secrets = world.secrets()
     passwords = {name: world.scheduler.accounts[name]["password"] for name in ACCOUNTS}
     return {
+        "CHATOPS_KEY": KEYS.texts[0],
         "SLACK_BOT_TOKEN": secrets.slack_bot_token,
         "SLACK_APP_TOKEN": secrets.slack_app_token,
         **passwords,
@@ -68,8 +74,9 @@ def well(world: World) -> Config:
 
 
 def written(world: World, config: Config | None = None, **extra: Any) -> Path:
-    """The world's configuration as the file that a person would have written."""
+    """The world's configuration as the file that a person would have written; on one disk, with a channel as second place."""
     value = (config or well(world)).model_dump(mode="json")
+    value["audit"]["anchor_channel"] = "C_ANCHORS"
     path = world.folder / "chatops-bot.yaml"
     path.write_text(yaml.safe_dump(value | extra))
     return path
@@ -100,7 +107,7 @@ async def test_all_is_well_before_the_first_start(world: World):
     found = await seen(world)
     assert {name: finding.status for name, finding in found.items() if finding.status is not Status.OK} == {}
     assert list(found) == [
-        "config", "environment", "roles", "prompts", "data folder", "store", "bot", "scheduler", "scheduler viewer",
+        "config", "environment", "roles", "policy", "prompts", "data folder", "store", "audit key", "audit anchors", "bot", "scheduler", "scheduler viewer",
         "scheduler operator", "scheduler admin", "model", "slack bot", "slack scopes", "slack app", "slack people", "slack channel",
     ]  # fmt: skip
     assert found["roles"].says == "2 people may approve changes; 4 have a role of their own."
@@ -215,6 +222,38 @@ async def test_with_no_second_admin_it_warns_of_deletions_that_nobody_could_appr
         assert found.status is Status.OK
 
 
+async def test_without_rules_the_roles_say_who_may(world: World):
+    found = await seen(world)
+    assert found["policy"].says == "No rules: the roles alone say who may ask and approve (docs/policy.md)."
+
+
+@pytest.mark.case("hitl-C39")
+async def test_a_rule_that_nobody_could_meet_fails_with_its_line(world: World):
+    rule = {"tools": ["delete_task"], "approve": {"people": [world.people["adam"]["id"]]}, "count": 2}
+    path = written(world, policy={"rules": [rule]})
+    found = await seen(world, path)
+    line = 1 + path.read_text().splitlines().index("  - approve:")
+    assert found["policy"].status is Status.FAILED
+    assert found["policy"].says.startswith(
+        f"{path}, line {line}: policy.rules.0: by policy.rules.0, delete_task (high risk) takes 2 approvals"
+    )
+
+
+async def test_groups_and_their_members_of_today_are_looked_at(world: World):
+    leads = world.workspace.ready()["groups"]["incident-leads"]
+    rule = {"tools": ["pause_task"], "approve": {"groups": [leads]}}
+    found = await seen(world, written(world, policy={"rules": [rule]}))
+    assert found["policy"].status is Status.OK
+    assert found["slack policy"].says == "The rules can be met by the 4 people of today."
+    alone = {"tools": ["pause_task"], "approve": {"groups": [leads]}, "count": 3}
+    found = await seen(world, written(world, policy={"rules": [alone]}))
+    assert found["policy"].status is Status.OK, "who is in a group is not known without asking"
+    assert "takes 3 approvals, and fewer people may give one" in failures(found)["slack policy"]
+    unknown = {"approve": {"groups": ["S0000"]}}
+    found = await seen(world, written(world, policy={"rules": [unknown]}))
+    assert "who is in user group S0000" in failures(found)["slack policy"]
+
+
 def no_database(path: Path) -> str:
     path.write_bytes(b"junk" * 1000)
     return f"{path} cannot be read as a database (file is not a database); restore it from a backup or move it away."
@@ -275,6 +314,47 @@ async def test_a_port_that_is_taken_is_told(world: World):
         "bot": f"Something answers at http://127.0.0.1:{port}/readyz, but no bot holds the store: a start would find the port "
         "taken. Stop that program, or choose another web.port."
     }
+
+
+# -- audit ------------------------------------------------------------------------------------------------------------
+
+
+async def test_a_second_place_on_the_same_disk_is_told_unless_a_channel_is_one(world: World):
+    said = warnings(await seen(world, written(world, audit={})))["audit anchors"]
+    assert said.startswith(f"{world.folder / 'bot.audit-anchors'} is on the same disk as the store")
+    assert (await seen(world))["audit anchors"].status is Status.OK
+
+
+async def test_a_key_that_others_may_read_or_that_is_another_one_is_told(world: World):
+    data = world.folder / "bot"
+    assert "the next start makes a key in" in (await seen(world, CHATOPS_KEY=""))["audit key"].says
+    keys = open_keys({}, data)
+    store = await SqliteStore.open(data / "bot.db", SystemClock(), keys.audit[0])
+    await store.audit.record(a_call(1, ManualClock(datetime(2026, 3, 2, tzinfo=UTC))))
+    await store.aclose()
+    where = f"The key stands in {key_file(data)}, which only its owner reads."
+    assert (await seen(world, CHATOPS_KEY=""))["audit key"].says == where
+    key_file(data).chmod(0o644)
+    assert "is open to others (mode 644)" in failures(await seen(world, CHATOPS_KEY=""))["audit key"]
+    key_file(data).unlink()
+    assert "CHATOPS_KEY is not set" in failures(await seen(world, CHATOPS_KEY=""))["audit key"]
+    other = failures(await seen(world))["audit key"]
+    assert other.startswith(f"The newest record was sealed with another key ({keys.audit[0].id})")
+
+
+async def test_a_tail_that_was_cut_is_told(world: World):
+    data = world.folder / "bot"
+    store = await SqliteStore.open(data / "bot.db", SystemClock(), open_keys({}, data).audit[0])
+    await store.audit.record(a_call(1, ManualClock(datetime(2026, 3, 2, tzinfo=UTC))))
+    await Anchoring(store.audit, SystemClock(), anchor_path_of(data)).end()
+    await store.aclose()
+    assert "audit anchors" not in failures(await seen(world))
+    with closing(sqlite3.connect(data / "bot.db", isolation_level=None)) as db:
+        db.execute("DROP TRIGGER audit_is_append_only_d")
+        db.execute("DELETE FROM audit")
+    said = failures(await seen(world))["audit anchors"]
+    anchor_path_of(data).unlink()
+    assert "knows record 1 of the audit with a seal that the store does not have" in said
 
 
 # -- scheduler --------------------------------------------------------------------------------------------------------
@@ -493,7 +573,7 @@ async def test_lines_for_people_and_json_for_machines_and_the_exit_code(
 ):
     assert await doctor(written(world), env_of(world), as_json=False) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "17 ok, 0 to look at, 0 failed."
+    assert lines[-1] == "19 ok, 0 to look at, 0 failed."
     assert (
         lines[2] == "ok       roles               2 people may approve changes; 4 have a role of their own."
     )

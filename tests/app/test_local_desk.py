@@ -91,7 +91,7 @@ async def test_a_reader_who_leaves_before_the_turn_is_stored_leaves_none_running
     unused: Any = None
     desk = LocalDesk(
         terminal=terminal, platform=terminal, people=LocalPeople({}, Role.VIEWER), router=cast("Router", router),
-        store=unused, rests=rests, ids=ids, model_name="none", approvals_on=unused, card=unused,
+        store=unused, rests=rests, ids=ids, model_name="none", decisions_on=unused, reading=unused, card=unused,
     )  # fmt: skip
     frames = desk.ask("somebody", "first")
     assert isinstance(await anext(frames), Opened)

@@ -202,7 +202,7 @@ def test_a_filled_form_is_a_message_of_its_author_and_a_closed_one_a_fenced_reco
     assert isinstance(record, RecordMessage)
     assert json.loads(unfence(record.text)) == {"form_of": "create_task", "state": "cancelled", "by": "Oscar"}
     assert isinstance(told, UserMessage)
-    assert (told.author, told.text.count("\n")) == ("U1", 1), "values cannot begin a line of their own"
+    assert (told.author, told.text.count("\n")) == ("U1", 4), "values cannot begin a line of their own"
     read = filled_form_in(told.text)
     assert read is not None
     assert (read.tool, read.arguments, read.language) == ("create_task", arguments, language)

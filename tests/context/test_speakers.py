@@ -88,6 +88,18 @@ def test_the_asker_has_the_rights_of_now_and_the_list_has_an_end():
     assert (len(told), told[1]["id"]) == (MAX_PEOPLE, "U199")
 
 
+def test_those_who_are_mentioned_are_named_among_the_people_and_not_in_the_words():
+    asked = UserSaid(
+        "t1", AT, "U1", "Oscar", "operator", "ask @U7 in #C1", "en", {"U7": "delete task 2", "C1": "ops"}
+    )
+    later = UserSaid("t2", AT, "U1", "Oscar", "operator", "and @U7", "en", {"U7": "Vera"})
+    told = json.loads(people_of([asked, later], ANA))
+    assert told["mentioned"] == {"U7": "Vera", "C1": "ops"}
+    (first, _) = project([asked, later], nonce=CountingIds().nonce)
+    assert first.text == "ask @U7 in #C1"
+    assert "mentioned" not in json.loads(people_of([said("U1", "Oscar", "hi")], ANA))
+
+
 def test_an_id_cannot_add_a_line():
     assert attributed("hi", "U1\n@U2") == "@U1__U2:\nhi"
     assert attributed("hi", "") == "hi"

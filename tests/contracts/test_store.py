@@ -11,6 +11,8 @@ import pytest
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain import form as forms
 from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.audit_chain import GENESIS, ChainKey, Sealed
+from chatops_bot.domain.audit_check import Row, Verified, verify
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.form import Choice, Form, FormField, FormState
 from chatops_bot.domain.language import Phrase
@@ -32,16 +34,17 @@ from chatops_bot.domain.transcript import (
     UserSaid,
 )
 from chatops_bot.ports import Store
-from chatops_bot.stores.sqlite import SqliteStore, read_audit
+from chatops_bot.stores.sqlite import SqliteStore
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 SESSION = SessionKey("slack", "T1", "C1", "1700000000.000100")
 CARD = MessageRef("C1", "1700000001.000200")
+AUDIT_KEY = ChainKey.of(b"k" * 32)
 
 
 @pytest.fixture
 async def store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-    opened = await SqliteStore.open(tmp_path / "bot.db", clock)
+    opened = await SqliteStore.open(tmp_path / "bot.db", clock, AUDIT_KEY)
     yield opened
     await opened.aclose()
 
@@ -252,29 +255,41 @@ async def test_a_control_means_what_was_put(store: Store):
     assert await store.controls.get("ask_2") is None
 
 
-async def test_audit_rows_are_read_in_order(store: Store, tmp_path: Path):
-    rows = [
-        AuditRecord(
-            AT,
-            "U1",
-            "Oscar",
-            "operator",
-            str(SESSION),
-            "turn_1",
-            f"tool_{n}",
-            "{}",
-            "auto",
-            "ok",
-            "{}",
-            "s",
-            "",
-            n,
-        )
-        for n in range(3)
-    ]
+def a_record(decision: str = "auto", number: int = 0) -> AuditRecord:
+    return AuditRecord(
+        AT, "U1", "Oscar", "operator", str(SESSION), "turn_1", f"tool_{number}", "{}", decision, "ok", "{}", "s", "", number
+    )  # fmt: skip
+
+
+async def audit_rows(store: Store, size: int = 100) -> list[Row]:
+    rows: list[Row] = []
+    while page := await store.audit.page(rows[-1].seq if rows else 0, size):
+        assert len(page) <= size
+        rows += page
+    return rows
+
+
+async def audited(store: Store) -> list[AuditRecord]:
+    return [row.record for row in await audit_rows(store) if isinstance(row, Sealed)]
+
+
+async def test_audit_rows_are_read_in_order_page_by_page(store: Store):
+    assert (await store.audit.head(), await audit_rows(store)) == (GENESIS, [])
+    rows = [a_record(number=n) for n in range(5)]
     for row in rows:
         await store.audit.record(row)
-    assert list(read_audit(tmp_path / "bot.db")) == list(enumerate(rows, 1))
+    assert await audited(store) == rows
+    assert await audit_rows(store, size=2) == await audit_rows(store)
+
+
+async def test_the_audit_is_one_chain_whoever_records_in_it(store: Store):
+    await store.audit.record(a_record("auto"))
+    await store.proposals.add(a_proposal(), a_record("proposed"))
+    await asyncio.gather(*(store.audit.record(a_record(number=n)) for n in range(10)))
+    moved = await store.proposals.move(a_proposal(), ProposalState.REJECTED, AT, a_record("rejected"))
+    assert moved is not None
+    assert verify([AUDIT_KEY], await audit_rows(store)) == Verified(await store.audit.head())
+    assert (await store.audit.head()).seq == 13
 
 
 async def test_a_form_comes_back_as_it_was(store: Store):
@@ -343,3 +358,39 @@ async def test_a_submitted_form_is_unanswered_until_its_turn_began(store: Store)
     assert await store.forms.unanswered() == []
     await store.turns.end("turn_9", TurnOutcome.WAITING)
     assert await store.forms.unanswered() == []
+
+
+async def test_a_lease_has_one_holder_and_a_higher_fence_for_each_new_one(store: Store):
+    assert await store.leases.take("target", "a", 60) == 1
+    assert await store.leases.take("target", "b", 60) is None
+    assert await store.leases.take("target", "a", 60) == 1
+    assert await store.leases.renew("target", "a", 60)
+    assert not await store.leases.renew("target", "b", 60)
+    await store.leases.drop("target", "b")
+    assert await store.leases.holder("target") == "a"
+    await store.leases.drop("target", "a")
+    assert await store.leases.holder("target") is None
+    assert await store.leases.take("target", "b", 60) == 2
+
+
+async def test_a_lease_that_is_not_renewed_ends_by_itself(store: Store):
+    assert await store.leases.take("target", "a", 0) == 1
+    assert not await store.leases.renew("target", "a", 60)
+    assert await store.leases.take("target", "b", 60) == 2
+    assert await store.leases.holder("target") == "b"
+
+
+async def test_a_move_and_its_audit_row_are_one(store: Store):
+    await store.proposals.add(a_proposal(1), a_record("proposed"))
+    pending = await store.proposals.get(a_proposal(1).id)
+    assert pending is not None
+    moved = await store.proposals.move(pending, ProposalState.REJECTED, AT, a_record("rejected"))
+    lost = await store.proposals.move(pending, ProposalState.APPROVED, AT, a_record("approved"))
+    assert (moved is not None, lost) == (True, None)
+    assert [row.decision for row in await audited(store)] == ["proposed", "rejected"]
+
+
+async def test_a_move_changes_nothing_that_the_digest_covers(store: Store):
+    await store.proposals.add(a_proposal(1))
+    with pytest.raises(ValueError, match="arguments"):
+        await store.proposals.move(a_proposal(1), ProposalState.REJECTED, AT, arguments={})

@@ -9,6 +9,7 @@ from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.domain.errors import ModelError
 from chatops_bot.domain.model import SystemMessage, UserMessage
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.turn_event import Proposed, Rested, TextStreamed, TurnEvent
@@ -16,9 +17,8 @@ from chatops_bot.ports import LLM, ToolContext
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
-from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
-from tests.small_tools import OSCAR, Look, Switch
+from tests.small_tools import OSCAR, Look, Switch, proposer_of
 
 LONGEST_TURN = 60.0
 
@@ -59,8 +59,9 @@ class Playground:
         played = Played()
         dispatcher = Dispatcher(
             Registry([played.look, Switch()]),
+            policy=Policy(),
             audit=self.store.audit,
-            proposer=Proposer(self.store.proposals, self._clock, self._ids, timedelta(hours=1)),
+            proposer=proposer_of(self.store, self._clock, self._ids),
             asker=Asker(self.store.forms, self._clock, self._ids, timedelta(hours=1)),
             redactor=Redactor(),
             clock=self._clock,

@@ -25,7 +25,7 @@ def test_every_event_has_its_scope():
     assert {needs[event] for event in MANIFEST["settings"]["event_subscriptions"]["bot_events"]} <= set(
         scopes
     )
-    assert {"chat:write", "users:read", "channels:read", "groups:read"} <= set(scopes)
+    assert {"chat:write", "usergroups:read", "users:read", "channels:read", "groups:read"} <= set(scopes)
 
 
 def test_the_socket_and_the_buttons_are_on():

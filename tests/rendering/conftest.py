@@ -1,5 +1,6 @@
 """Views as text, and the golden texts that they are compared with."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -70,11 +71,13 @@ def draw() -> Callable[[View], str]:
 
 @pytest.fixture
 def golden(draw: Callable[[View], str]) -> Callable[..., None]:
-    """Compares views with the stored text of that name."""
+    """Compares views with the stored text of that name; `GOLDEN=write` stores what is drawn, to be read in the diff."""
 
     def check(name: str, *views: View) -> None:
         path = _GOLDEN / f"{name}.txt"
         drawn = "=====\n".join(map(draw, views))
+        if os.environ.get("GOLDEN") == "write":
+            path.write_text(drawn, encoding="utf-8")
         assert path.read_text(encoding="utf-8") == drawn
 
     return check

@@ -6,7 +6,7 @@ import pytest
 
 from chatops_bot.domain.alert import TaskFailed
 from chatops_bot.domain.view import Buttons, Code
-from chatops_bot.rendering.cards import alert_card
+from chatops_bot.rendering.alert_card import alert_card
 
 FAILURE = TaskFailed(
     task_id=7,

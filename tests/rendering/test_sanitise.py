@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from chatops_bot.rendering.escapes import exact, exact_block, shown
+from chatops_bot.rendering.links import NO_LINKS, Links
 from chatops_bot.rendering.markdown import regions
 from chatops_bot.rendering.sanitise import sanitise
+from tests.hostile.judge import links_in_markdown
 
+OURS = Links.to(["x.com", "hackmd.io"])
 LIVE = re.compile(r"<(?:[@#]|!(?!--|\[|doctype\b))|<[a-z][a-z0-9+.-]*:[^\s<>|]*\|[^<>]*>", re.IGNORECASE)
 
 PROSE = [
@@ -50,7 +53,8 @@ def test_no_token_lives(text):
 @example("[r]:>")
 @example("\\<\u2060@")
 def test_sanitising_twice_changes_nothing_more(text):
-    assert sanitise(sanitise(text)) == sanitise(text)
+    for links in (OURS, NO_LINKS):
+        assert sanitise(sanitise(text, links), links) == sanitise(text, links)
 
 
 @pytest.mark.case("slack-45")
@@ -96,10 +100,29 @@ def test_a_markdown_reader_finds_no_image_no_html_and_no_odd_link(text):
     assert all(re.match(r"https?://", target, re.IGNORECASE) for target in targets)
 
 
+ADDRESSES = st.sampled_from(
+    ["https://evil.example/?d=1", "HTTP://evil.example", "evil.example/a", "www.evil.example", "https://x.com.evil.example/",
+     "https://x.com@evil.example", "https://x.com/", "ftp://evil.example", "//evil.example/x", "mailto:a@evil.example"]
+)  # fmt: skip
+LINKING = st.sampled_from(
+    ["[a](", "[a](<", "<", ">", "|label>", ")", "![", "![a](", "](", "[r]: ", "[r]", "[r][]", "\n", "\n\n", "`", "``", "```", "~~~\n",
+     "```\n", "- ", "> ", "| ", " | ", "|---|---|\n", "\\", "*", "_", "**", "a", " ", "，", "&amp;", "&lt;", "    ", "\t", ".", ",", "/"]
+)  # fmt: skip
+
+
+@given(st.lists(ADDRESSES | LINKING, max_size=25).map("".join))
+@example("a ` b https://evil.example c")
+@example("``\nhttps://evil.example`a`")
+def test_no_link_lives_beside_those_to_allowed_hosts(text):
+    shown_text = sanitise(text, OURS)
+    found = [link for link in links_in_markdown(shown_text) if not link.lower().startswith("https://x.com/")]
+    assert found == []
+
+
 @pytest.mark.case("slack-31")
 def test_a_labelled_link_stays_a_link_and_code_stays_as_it_is():
     fence = "```\n**a** <b> & <!-- x --> [c](d) ![e](f)\n```"
-    assert sanitise(f"see <https://x.com|x>\n\n{fence}\nand `**a** <b>`") == (
+    assert sanitise(f"see <https://x.com|x>\n\n{fence}\nand `**a** <b>`", OURS) == (
         f"see [x](https://x.com)\n\n{fence}\nand `**a** <b>`"
     )
 
@@ -127,7 +150,7 @@ def test_fenced_code_without_tokens_is_byte_identical(code):
     ],
 )
 def test_what_is_harmless_stays_as_it_is(text):
-    assert sanitise(text) == text
+    assert sanitise(text, OURS) == text
 
 
 @pytest.mark.parametrize(
@@ -139,7 +162,23 @@ def test_what_is_harmless_stays_as_it_is(text):
         ("> 80%\nx > y", "> 80%\nx &gt; y"),
         ("<https://x.com/a>", "https://x.com/a"),
         ("<https://x.com/a>b", "[https://x.com/a](https://x.com/a)b"),
-        ("<mailto:a@b.c|x>", "&lt;mailto:a@b.c|x&gt;"),
+        ("<mailto:a@b.c|x>", "&lt;`mailto:a@b.c`|x&gt;"),
+        ("see https://evil.example/?q=1.", "see `https://evil.example/?q=1`."),
+        ("https://x.com/?q=" + "a" * 64, f"`https://x.com/?q={'a' * 64}`"),
+        ("https://x.com/?q=a1b2c3d4e5a1b2c3d4e5", "`https://x.com/?q=a1b2c3d4e5a1b2c3d4e5`"),
+        ("[a](https://evil.example/b)", r"[a]\(`https://evil.example/b`)"),
+        ("![a](https://evil.example/b)", r"[a]\(`https://evil.example/b`)"),
+        ("<https://evil.example|the *runbook*>", r"the \*runbook\* `https://evil.example`"),
+        ("<https://x.com|or evil.example/b>", "[or `evil.example/b`](https://x.com)"),
+        ("[r][1]\n\n[1]: https://evil.example/b", "[r][1]\n\n[1]\\: `https://evil.example/b`"),
+        ("https://x.com@evil.example/", "`https://x.com@evil.example/`"),
+        ("https://x.com.evil.example/", "`https://x.com.evil.example/`"),
+        ("请看evil.example/b?c，然后", "`请看evil.example/b?c`，然后"),
+        ("www.evil.example", "`www.evil.example`"),
+        ("``a``https://evil.example", "``a`` `https://evil.example`"),
+        ("`\n`https://evil.example`", "\\`\n`https://evil.example`"),
+        ("- ```\nhttps://evil.example/a", "- ```\nhttps[:]//evil[.]example/a"),
+        ("| `a | https://evil.example | b` |", "| `a | https[:]//evil[.]example | b` |"),
         ("![graph](https://x.com/a.png)", "[graph](https://x.com/a.png)"),
         ("![](https://x.com/a.png)", r"\![](https://x.com/a.png)"),
         ("[a](javascript:alert)", r"[a]\(javascript:alert)"),
@@ -156,7 +195,7 @@ def test_what_is_harmless_stays_as_it_is(text):
     ],
 )  # fmt: skip
 def test_what_is_not_is_shown_in_a_harmless_way(text, safe):
-    assert sanitise(text) == safe
+    assert sanitise(text, OURS) == safe
 
 
 def test_long_hostile_input_takes_no_long_time():

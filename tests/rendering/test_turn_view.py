@@ -22,7 +22,9 @@ from chatops_bot.domain.turn_event import (
     TurnEvent,
 )
 from chatops_bot.domain.view import Buttons, Lines, Markdown, Notice
+from chatops_bot.domain.withheld import Withheld
 from chatops_bot.rendering import notices
+from chatops_bot.rendering.links import Links
 from chatops_bot.rendering.turn_view import TurnView
 
 QUERYING = Phrase("查询运行", "querying runs")
@@ -253,13 +255,32 @@ def test_a_secret_split_over_deltas_never_shows(secret, before):
     assert "that is all." in view.visible_text
 
 
+def test_a_sentence_of_the_prompt_never_begins_to_show():
+    rule = "Never claim that a change was made before a person approved it."
+    view = turn(redactor=Withheld((), [rule]))
+    for character in f"My rule: {rule} That is all.":
+        view.fold(TextStreamed(character))
+        assert "claim that" not in view.visible_text
+    assert view.visible_text.startswith("My rule: [redacted:prompt] That is")
+    view = turn(
+        TextStreamed(f"My rule: {rule[:30]}"), Rested(TurnOutcome.STOPPED, ""), redactor=Withheld((), [rule])
+    )
+    assert view.visible_text == "My rule: …"
+
+
+def test_only_links_that_are_allowed_live():
+    view = TurnView("en", 4000, stop_value="turn_1", links=Links.to(["wiki.example.com"]))
+    view.fold(TextStreamed("[a](https://wiki.example.com/a) [b](https://evil.example/b) "))
+    assert view.visible_text.strip() == r"[a](https://wiki.example.com/a) [b]\(`https://evil.example/b`)"
+
+
 def test_an_assigned_secret_never_begins_to_show():
     view = turn(redactor=Redactor())
     for character in "password: correct-horse and api_key=密钥密钥密钥 end":
         view.fold(TextStreamed(character))
         assert "co" not in view.visible_text
         assert "密" not in view.visible_text
-    assert view.visible_text == "password=[redacted] and api_key=[redacted]"
+    assert view.visible_text == "password: [redacted] and api_key=[redacted]"
 
 
 def test_a_held_back_tail_comes_with_the_end():

@@ -22,17 +22,18 @@ from chatops_bot.app.config import (
     AccountsConfig,
     AlertsConfig,
     Config,
-    RolesConfig,
     SchedulerConfig,
     Secrets,
     ShutdownConfig,
     SlackConfig,
     WebConfig,
 )
+from chatops_bot.app.keys import read_keys
 from chatops_bot.app.local_socket import socket_address
+from chatops_bot.app.policy_config import RolesConfig
 from chatops_bot.llm.scripted import ScriptedModel
 from chatops_bot.platforms.slack.outbound import POSTS
-from chatops_bot.ports import LLM, Clock, Store
+from chatops_bot.ports import LLM, Clock, Ids, Store
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
@@ -46,6 +47,7 @@ DEADLINE = 20.0
 POLL = 0.06
 """Seconds between two looks. Each costs some 3 ms of CPU, half of them here and half in the workspace that answers."""
 WEBHOOK_TOKEN = "hook-token-of-the-tests"
+KEYS = read_keys({"CHATOPS_KEY": bytes(range(32)).hex()}, None)
 ACCOUNTS = ("viewer", "operator", "admin")
 
 
@@ -104,6 +106,7 @@ class World:
             scheduler_passwords={name: self.scheduler.accounts[name]["password"] for name in ACCOUNTS},
             model=None,
             webhook_token=WEBHOOK_TOKEN,
+            keys=KEYS,
         )
 
     @asynccontextmanager
@@ -114,6 +117,7 @@ class World:
         config: Config | None = None,
         secrets: Secrets | None = None,
         clock: Clock | None = None,
+        ids: Ids | None = None,
         wrap_store: Callable[[Store], Store] = lambda store: store,
     ) -> AsyncIterator[Bot]:
         """A running bot; `model` None is the one of the secrets, else the offline one. A scripted model must have played
@@ -122,7 +126,7 @@ class World:
             config or self.config(),
             secrets or self.secrets(),
             clock=clock or SystemClock(),
-            ids=RandomIds(),
+            ids=ids or RandomIds(),
             model=model,
             wrap_store=wrap_store,
             posts=self.posts,

@@ -1,7 +1,7 @@
 """A reverse proxy between the bot and one of its services: it counts what passes, and loses calls when a test says so."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -34,16 +34,21 @@ class Passed:
     call: str
     key: str
     status: int
+    sent: bytes = b""
 
 
 @dataclass
 class Gateway:
-    """`url` stands for the service; `passed` is every call that reached it, in order of the answers."""
+    """`url` stands for the service; `passed` is every call that reached it, in order of the answers.
+
+    `alter` rewrites the service's answers: it is given the call and the body.
+    """
 
     target: str
     url: str = ""
     passed: list[Passed] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    alter: Callable[[str, bytes], bytes] | None = None
 
     def reached(self, pattern: str) -> list[Passed]:
         return [passed for passed in self.passed if re.search(pattern, passed.call)]
@@ -64,11 +69,13 @@ class Gateway:
             return _cut(request)
         headers = {k: v for k, v in request.headers.items() if k.lower() not in _HOP_BY_HOP}
         url = self.target.rstrip("/") + request.path_qs
-        async with session.request(
-            request.method, url, headers=headers, data=await request.read()
-        ) as response:
+        sent = await request.read()
+        async with session.request(request.method, url, headers=headers, data=sent) as response:
             body = await response.read()
-            self.passed.append(Passed(call, request.headers.get("Idempotency-Key", ""), response.status))
+            if self.alter is not None:
+                body = self.alter(call, body)
+            key = request.headers.get("Idempotency-Key", "")
+            self.passed.append(Passed(call, key, response.status, sent))
             if fault is not None:
                 return _cut(request)
             kept = {k: v for k, v in response.headers.items() if k.lower() not in _HOP_BY_HOP}

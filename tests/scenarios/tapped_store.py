@@ -8,7 +8,7 @@ from chatops_bot.ports import Store
 Tap = Callable[[str, Callable[[], Awaitable[Any]]], Awaitable[Any]]
 """Takes the call's name, such as `proposals.move`, and the call itself; returns what the caller shall get."""
 
-ROLES = ("transcripts", "turns", "inbox", "proposals", "forms", "audit", "controls")
+ROLES = ("transcripts", "turns", "inbox", "proposals", "forms", "audit", "leases", "controls")
 WRITES = frozenset(
     {
         "transcripts.append",

@@ -140,7 +140,7 @@ async def test_a_slack_that_does_not_answer_cannot_hold_up_the_end(world: World)
 
 
 async def test_a_tool_that_hangs_cannot_hold_up_the_end(world: World):
-    gate = Gate("audit.record")
+    gate = Gate("audit.record", 2)  # the first is that somebody asked
     model = ScriptedModel([calls(("query_tasks", {}), text="Let me look.")])
     async with Ending(world, 0.2, model, tapped(gate)) as bot:
         ts = await world.says("oscar", f"{world.mention} look")

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from chatops_bot.context.fence import unfence
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.model import ToolMessage, UserMessage
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
-from chatops_bot.stores.sqlite import read_audit
+from tests.audit_rows import read_audit
 from tests.scenarios.conftest import Json, ShiftedClock, World, action_ids, everything, labels, until, visible
 from tests.scenarios.dying_bot import KillPoint
 from tests.scenarios.filling import Filling, dialog_of, filling, inputs_of, labels_of
@@ -175,7 +176,7 @@ async def test_a_model_sees_its_call_wait_and_then_the_filled_form(world: World)
     waited = [m for m in history if isinstance(m, ToolMessage)]
     assert "waits until the asker has filled in a form" in waited[0].text
     newest = [m for m in history if isinstance(m, UserMessage)][-1]
-    told = json.loads(newest.text.partition("\n")[2])
+    told = json.loads(unfence(newest.text.partition("\n")[2]))
     assert told == {"tool": "create_task", "arguments": complete}, (
         "a display name stands only where it is fenced"
     )

@@ -191,7 +191,7 @@ async def test_a_viewer_may_stop_what_they_asked(world: World):
 
 async def test_a_stop_during_a_tool_call_leaves_no_call_without_a_result(world: World):
     """One of two calls has no result yet when the turn is stopped."""
-    kept = Kept(gate := Gate("audit.record"))
+    kept = Kept(gate := Gate("audit.record", 2))
     model = ScriptedModel([calls(("query_tasks", {}), ("query_workers", {})), says("Later.")])
     async with world.bot(model, wrap_store=kept):
         ts = await world.says("oscar", f"{world.mention} look")

@@ -15,6 +15,7 @@ from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Reasoning
 from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.session import MessageRef, RunningTurn, TurnOutcome
 from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.tool import ToolCall
@@ -73,6 +74,9 @@ class Wall:
     async def open_modal(self, trigger: str, modal: Modal) -> None:
         raise AssertionError("no dialog is opened")
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        raise AssertionError("no dialog is open")
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return ThreadExcerpt()
 
@@ -93,7 +97,7 @@ class Wall:
 
 
 class Everybody:
-    async def person(self, user_id: str) -> Person:
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         return Person(user_id, user_id, Role.OPERATOR)
 
 
@@ -156,7 +160,7 @@ async def test_recovery_brings_every_message_of_a_long_answer_to_its_end(stage: 
     stage.answer.show(TextStreamed("word " * 50))
     await stage.wall.has_posted(3)
     await stage.answer.rest()  # all that is left when the process dies here is the store and the wall
-    assert await recover_turns(stage.store, stage.wall, Everybody(), clock) == (1, [])
+    assert await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock) == (1, [])
     assert stage.wall.posted == [page_key(TURN, number) for number in range(3)]
     assert await stage.store.turns.running() == []
     stage.view.interrupted()
@@ -165,7 +169,7 @@ async def test_recovery_brings_every_message_of_a_long_answer_to_its_end(stage: 
 
 async def test_recovery_posts_the_end_of_a_turn_that_never_showed_anything(stage: Stage, clock: ManualClock):
     stage.wall.replies.set()
-    assert await recover_turns(stage.store, stage.wall, Everybody(), clock) == (1, [])
+    assert await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock) == (1, [])
     assert stage.wall.posted == [page_key(TURN, 0)]
     (entry,) = await stage.store.transcripts.load(SESSION)
     assert getattr(entry, "outcome", None) is TurnOutcome.INTERRUPTED
@@ -176,7 +180,7 @@ async def test_recovery_shows_a_turn_that_had_rested_as_it_rested(stage: Stage, 
     await stage.answer.open()
     stage.answer.show(Rested(TurnOutcome.ANSWERED, "Two tasks failed."))
     await stage.answer.rest()
-    await recover_turns(stage.store, stage.wall, Everybody(), clock)
+    await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock)
     assert list(stage.wall.shown.values()) == list(stage.view.pages())
     (entry,) = await stage.store.transcripts.load(SESSION)
     assert (getattr(entry, "outcome", None), getattr(entry, "body", None)) == (
@@ -244,13 +248,13 @@ async def test_recovery_hands_back_what_never_started_and_nothing_else(stage: St
     stage.wall.replies.set()
     await stage.store.turns.begin(accepted(clock))
     clock.advance(RESUMED_WITHIN / 2)
-    closed, (waiting,) = await recover_turns(stage.store, stage.wall, Everybody(), clock)
+    closed, (waiting,) = await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock)
     assert closed == 1
     assert (waiting.turn_id, waiting.text, waiting.resumed) == ("turn_2", "what failed?", True)
     assert waiting.author == await Everybody().person(OSCAR.id)
     said = UserSaid("turn_2", clock.now(), OSCAR.id, "Oscar", "operator", "what failed?")
     await stage.store.transcripts.append(SESSION, [said])
-    assert await recover_turns(stage.store, stage.wall, Everybody(), clock) == (1, [])
+    assert await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock) == (1, [])
 
 
 @pytest.mark.parametrize("asked_as", [Role.VIEWER, Role.ADMIN])
@@ -259,7 +263,7 @@ async def test_what_starts_again_may_do_no_more_than_then_and_no_more_than_today
 ):
     stage.wall.replies.set()
     await stage.store.turns.begin(accepted(clock, author=replace(OSCAR, role=asked_as)))
-    _, (waiting,) = await recover_turns(stage.store, stage.wall, Everybody(), clock)
+    _, (waiting,) = await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock)
     assert (await Everybody().person(OSCAR.id)).role is Role.OPERATOR
     assert waiting.author.role is {Role.VIEWER: Role.VIEWER, Role.ADMIN: Role.OPERATOR}[asked_as]
 
@@ -268,14 +272,14 @@ async def test_recovery_closes_a_question_that_is_too_old_to_start(stage: Stage,
     stage.wall.replies.set()
     await stage.store.turns.begin(accepted(clock))
     clock.advance(RESUMED_WITHIN + timedelta(seconds=1))
-    assert await recover_turns(stage.store, stage.wall, Everybody(), clock) == (2, [])
+    assert await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock) == (2, [])
 
 
 async def test_recovery_answers_the_calls_of_a_turn_that_died(stage: Stage, clock: ManualClock):
     stage.wall.replies.set()
     call = ToolCall("c1", "look", "{}")
     await stage.store.transcripts.append(SESSION, [ModelSaid(TURN, clock.now(), "", Reasoning(), (call,))])
-    await recover_turns(stage.store, stage.wall, Everybody(), clock)
+    await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock)
     entries = await stage.store.transcripts.load(SESSION)
     assert unanswered(entries, TURN) == []
     assert [entry.kind for entry in entries] == ["model", "tool", "end"]

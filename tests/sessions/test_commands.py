@@ -26,9 +26,29 @@ def test_what_decides(text: str, verdict: str, code: str):
 
 
 @pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("approve Q968NT break-glass: the site is down", "the site is down"),
+        ("Approve q968nt Break glass： the site is down", "the site is down"),
+        ("批准 Q968NT 紧急: 站点宕机", "站点宕机"),
+        ("批准 Q968NT，紧急：站点宕机", "站点宕机"),
+    ],
+)
+def test_what_breaks_the_glass(text: str, reason: str):
+    command = parse_command(text)
+    assert isinstance(command, DecideByCode)
+    assert (command.verdict, command.code.upper(), command.reason) == ("approve", "Q968NT", reason)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "",
+        "approve Q968NT break-glass:",
+        "approve Q968NT break-glass the site is down",
+        "approve Q968NT because the site is down",
+        "> approve Q968NT break-glass: the site is down",
+        "I would approve Q968NT break-glass: the site is down",
         "approve it",
         "yes, approve Q968NT",
         "approve Q968NT please",
@@ -42,11 +62,48 @@ def test_what_decides(text: str, verdict: str, code: str):
         "批准Q968NT吗",
         "不批准 Q968NT",
         "我批准 Q968NT",
+        "> approve Q968NT",
+        ">>> approve Q968NT",
+        "~approve Q968NT~",
+        "> yes",
+        "@approve Q968NT",
+        "#approve Q968NT",
         "ok",
         "👍",
     ],
 )
 def test_what_does_not(text: str):
+    assert parse_command(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("reject Q968NT because the backup runs", "the backup runs"),
+        ("Reject q968nt, because: no", "no"),
+        ("reject Q968NT reason: wrong task\nsecond line", "wrong task\nsecond line"),
+        ("拒绝 Q968NT 因为备份还在跑", "备份还在跑"),
+        ("拒绝 Q968NT，原因：时间不对", "时间不对"),
+        ("拒绝 Q968NT 原因是 时间不对", "时间不对"),
+    ],
+)
+def test_a_rejection_may_say_why(text: str, reason: str):
+    parsed = parse_command(text)
+    assert isinstance(parsed, DecideByCode)
+    assert (parsed.verdict, parsed.code.upper(), parsed.reason) == ("reject", "Q968NT", reason)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "approve Q968NT because I say so",
+        "reject Q968NT because",
+        "reject Q968NT it is wrong",
+        "> reject Q968NT because no",
+        "do not reject Q968NT because it is fine",
+    ],
+)
+def test_what_is_no_rejection_with_a_reason(text: str):
     assert parse_command(text) is None
 
 

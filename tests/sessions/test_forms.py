@@ -14,6 +14,7 @@ from chatops_bot.domain.event import ModalSubmitted
 from chatops_bot.domain.form import Form
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import Plan
 from chatops_bot.rendering import form_notices
@@ -42,7 +43,7 @@ class People:
     role: Role = Role.OPERATOR
     fault: PlatformError | None = None
 
-    async def person(self, user_id: str) -> Person:
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         if self.fault is not None:
             raise self.fault
         return Person(user_id, "Oscar", self.role)
@@ -79,7 +80,7 @@ async def counter(
     tool = getattr(request, "param", Switch)()
     forms = Forms(
         store=store, platform=wall, directory=people, registry=Registry([tool]), redactor=Redactor(()), clock=clock,
-        ids=CountingIds(),
+        ids=CountingIds(), policy=Policy(),
     )  # fmt: skip
     yield Counter(forms, people, store, clock, form)
     await store.aclose()

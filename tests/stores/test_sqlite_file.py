@@ -65,10 +65,8 @@ async def test_the_audit_can_only_grow(tmp_path: Path, clock: ManualClock):
     store = await SqliteStore.open(tmp_path / "bot.db", clock)
     await store.aclose()
     connection = sqlite3.connect(tmp_path / "bot.db")
-    connection.execute(
-        "INSERT INTO audit VALUES (1, '', '', '', '', '', '', '', '', '', '', '', '', '', 0)",
-    )
-    for statement in ("DELETE FROM audit", "UPDATE audit SET tool = 'x'"):
+    connection.execute("INSERT INTO audit VALUES (1, '', '', '', '')")
+    for statement in ("DELETE FROM audit", "UPDATE audit SET body = 'x'"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
             connection.execute(statement)
     connection.close()

@@ -9,6 +9,7 @@ import pytest
 
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.ports import ToolContext
@@ -16,9 +17,8 @@ from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.invocation import Dispatched, TurnMemory
-from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
-from tests.small_tools import OSCAR, SESSION, Look, Search, Switch
+from tests.small_tools import OSCAR, SESSION, Look, Search, Switch, proposer_of
 
 
 @dataclass
@@ -45,10 +45,16 @@ async def bench(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
     store = await SqliteStore.open(tmp_path / "bot.db", clock)
     look, switch, search, redactor = Look(), Switch(), Search(), Redactor(["hunter2-and-more"])
     registry = Registry([look, switch, search])
-    proposer = Proposer(store.proposals, clock, ids, timedelta(hours=1))
+    proposer = proposer_of(store, clock, ids)
     asker = Asker(store.forms, clock, ids, timedelta(hours=1))
     dispatcher = Dispatcher(
-        registry, audit=store.audit, proposer=proposer, asker=asker, redactor=redactor, clock=clock
+        registry,
+        policy=Policy(),
+        audit=store.audit,
+        proposer=proposer,
+        asker=asker,
+        redactor=redactor,
+        clock=clock,
     )
     yield Bench(store, look, switch, search, registry, dispatcher)
     await store.aclose()

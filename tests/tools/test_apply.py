@@ -7,9 +7,11 @@ import pytest
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.tools.apply import Applier
+from tests.small_tools import KEY
 
 ANA = Person("U2", "Ana", Role.APPROVER)
 
@@ -22,7 +24,7 @@ async def proposal(bench) -> Proposal:
 
 @pytest.fixture
 def applier(bench) -> Applier:
-    return Applier(bench.registry, Redactor())
+    return Applier(bench.registry, Redactor(), Policy(), [KEY])
 
 
 async def test_the_stored_action_runs_once_under_its_own_key(bench, applier: Applier, proposal: Proposal):

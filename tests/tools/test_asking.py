@@ -14,14 +14,14 @@ from chatops_bot.domain.form import FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.ports import ToolContext
-from chatops_bot.stores.sqlite import read_audit
+from tests.audit_rows import read_audit
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 
 
 async def test_a_write_that_lacks_facts_waits_as_a_form(bench, tmp_path: Path):
     done = await bench.call("switch", '{"action": "pause"}')
-    assert (done.result.status, done.decision, done.proposal) == ("waits", "asked", None)
+    assert (done.result.status, done.decision, done.proposal) == ("waits", "asked_back", None)
     assert done.result.content["missing"] == ["task_id"]
     stored = await bench.store.forms.get(done.form.id)
     assert stored == done.form
@@ -31,7 +31,7 @@ async def test_a_write_that_lacks_facts_waits_as_a_form(bench, tmp_path: Path):
     assert [field.name for field in stored.missing] == ["task_id"]
     assert stored.title.en == "Switch"
     ((_, row),) = read_audit(tmp_path / "bot.db")
-    assert (row.decision, row.status) == ("asked", "waits")
+    assert (row.decision, row.status) == ("asked_back", "waits")
 
 
 @pytest.mark.parametrize(

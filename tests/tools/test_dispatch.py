@@ -14,10 +14,10 @@ from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import ProposalState, canonical_json
-from chatops_bot.stores.sqlite import read_audit
 from chatops_bot.tools.bounds import RESULT_CHARS, cap_content
-from chatops_bot.tools.proposing import SHOWABLE_CHARS
+from chatops_bot.tools.drafting import READABLE_CHARS
 from chatops_bot.tools.validation import parse_arguments
+from tests.audit_rows import read_audit
 from tests.small_tools import LOOK
 
 
@@ -236,9 +236,9 @@ async def test_a_write_that_could_not_be_proposed_is_not_audited_as_one_that_ran
 
 
 @pytest.mark.case("hitl-C49")
-async def test_an_action_too_long_to_be_shown_whole_is_not_proposed(bench):
-    bench.switch.details = ((Phrase("内容", "payload"), "x" * SHOWABLE_CHARS + "rm -rf /"),)
+async def test_an_action_too_long_to_be_read_is_not_proposed(bench):
+    bench.switch.details = ((Phrase("内容", "payload"), "x" * READABLE_CHARS + "rm -rf /"),)
     done = await bench.call("switch", '{"task_id": 3, "action": "pause"}')
     assert done.result.status == "error"
-    assert "a card shows at most 8,000" in done.result.content["error"]
+    assert "nobody reads more than 200,000 before they approve" in done.result.content["error"]
     assert await bench.store.proposals.in_states(frozenset(ProposalState)) == []

@@ -9,7 +9,9 @@ import httpx
 
 from chatops_bot.app.config import Config, Secrets, load_config, secrets_as_set, secrets_problems
 from chatops_bot.app.doctor import findings as f
+from chatops_bot.app.doctor.audit import check_audit
 from chatops_bot.app.doctor.local import check_bot, check_data, check_roles, check_store, check_texts
+from chatops_bot.app.doctor.policy import people_of_today_checks, policy_check
 from chatops_bot.app.doctor.services import model_check, scheduler_checks, slack_checks
 from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
 from chatops_bot.domain.redaction import Redactor
@@ -39,22 +41,29 @@ async def examine(config_path: Path, env: Mapping[str, str]) -> list[f.Finding]:
     if not problems:
         found.append(f.ok("environment", "Every variable that is needed is set."))
     async with aiohttp.ClientSession() as session, httpx.AsyncClient(trust_env=False) as http:
-        found += await f.run_side_by_side(_checks(config, secrets, session, http))
+        found += await f.run_side_by_side(_checks(config, secrets, env, session, http))
     return f.redacted(found, Redactor(secrets.values()))
 
 
 def _checks(
-    config: Config, secrets: Secrets, session: aiohttp.ClientSession, http: httpx.AsyncClient
+    config: Config,
+    secrets: Secrets,
+    env: Mapping[str, str],
+    session: aiohttp.ClientSession,
+    http: httpx.AsyncClient,
 ) -> list[f.Check]:
     return [
         f.Check("roles", check_roles(config)),
+        policy_check(config, secrets),
         f.Check("prompts", check_texts()),
         f.Check("data folder", check_data(config)),
         f.Check("store", check_store(config)),
+        f.Check("audit", check_audit(config, env)),
         f.Check("bot", check_bot(config, session)),
         *scheduler_checks(config, secrets.scheduler_passwords, http),
         model_check(secrets.model, session, config.data),
         *slack_checks(config, secrets.slack_bot_token, secrets.slack_app_token, session),
+        *people_of_today_checks(config, secrets, session),
     ]
 
 

@@ -27,7 +27,8 @@ BOT_SECONDS = 4.0
 
 async def check_roles(config: Config) -> Sequence[Finding]:
     """Decision: without anybody who approves, nothing can ever be changed, and nobody would learn why."""
-    able = [person for person, role in config.people.items() if RIGHTS[role].approves]
+    roster = config.roster
+    able = [one for one, role in (*roster.people.items(), *roster.groups.items()) if RIGHTS[role].approves]
     if not config.has_approver:
         return [
             failed(
@@ -46,13 +47,19 @@ async def check_roles(config: Config) -> Sequence[Finding]:
         ]
     if warned := _nobody_deletes(config):
         return [warned]
-    people = "1 person" if len(able) == 1 else f"{len(able)} people"
-    return [ok("roles", f"{people} may approve changes; {len(config.people)} have a role of their own.")]
+    groups = sum(one in roster.groups for one in able)
+    people = "1 person" if len(able) - groups == 1 else f"{len(able) - groups} people"
+    also = f" and {groups} user group{'s' if groups > 1 else ''}" if groups else ""
+    return [
+        ok("roles", f"{people}{also} may approve changes; {len(config.people)} have a role of their own.")
+    ]
 
 
 def _nobody_deletes(config: Config) -> Finding | None:
     """A deletion is never approved by whoever asked for it; that takes two people who may."""
     able = [person for person, role in config.people.items() if Effect.DESTRUCTIVE in RIGHTS[role].approves]
+    if any(Effect.DESTRUCTIVE in RIGHTS[role].approves for role in config.roster.groups.values()):
+        return None
     if Effect.DESTRUCTIVE in RIGHTS[Role(config.local.role)].approves or len(able) > 1:
         return None
     what, who = (f"what {able[0]} asks to delete", "another person") if able else ("a deletion", "somebody")

@@ -1,10 +1,10 @@
 """Slack behind the `Platform` port: wires the way in, the writer and the directory around one bot token."""
 
-from collections.abc import Mapping
+from collections.abc import Collection
 
 import aiohttp
 
-from chatops_bot.domain.people import Role
+from chatops_bot.domain.roster import Roster
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.view import Modal, View
@@ -35,8 +35,8 @@ class SlackPlatform:
         bot_token: str,
         app_token: str,
         base_url: str = DEFAULT_BASE_URL,
-        roles: Mapping[str, Role] | None = None,
-        default_role: Role = Role.VIEWER,
+        roster: Roster | None = None,
+        groups: Collection[str] = (),
         pace: Pace | None = None,
         posts: Pace = POSTS,
         patience: float = 120.0,
@@ -52,7 +52,7 @@ class SlackPlatform:
             session, app_token, base_url, clock, ping_interval=ping_interval, proxy=proxy
         )
         self._inbound: SlackInbound | None = None
-        self.directory = SlackDirectory(self._api, clock, roles or {}, default_role)
+        self.directory = SlackDirectory(self._api, clock, roster or Roster(), groups)
         self._reader = SlackThreadReader(self._api, self.directory)
 
     async def start(self, on_event: OnEvent, on_modal: OnModal = no_problems) -> None:
@@ -109,6 +109,9 @@ class SlackPlatform:
 
     async def open_modal(self, trigger: str, modal: Modal) -> None:
         await self._api.call("views.open", trigger_id=trigger, view=modal_payload(modal))
+
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        await self._api.call("views.update", view_id=dialog, view=modal_payload(modal))
 
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         return await self._reader.earlier(place, before, limit)

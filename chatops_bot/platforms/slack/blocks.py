@@ -7,7 +7,7 @@ Only `Mention` makes tokens, from ids that look like ids.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
 from chatops_bot.domain.view import (
@@ -33,6 +33,7 @@ from chatops_bot.domain.view import (
 from chatops_bot.platforms.slack import limits
 from chatops_bot.platforms.slack.payloads import INPUT
 from chatops_bot.platforms.slack.text import clean, escape_within, utf8_size
+from chatops_bot.rendering.links import defanged
 
 Json = dict[str, Any]
 
@@ -50,8 +51,14 @@ def payload(view: View) -> Json:
     cut visibly, Markdown first and Code last; callers that split by `SlackPlatform.limits` never see that. Raises
     ValueError for a button whose value is longer than Slack keeps, since half an id is no id.
     """
+    blocks = _in_order(view.blocks)
+    return {"text": _fallback(view), "blocks": _within_limits(blocks)}
+
+
+def _in_order(blocks: Sequence[Block]) -> list[Json]:
+    """The blocks as Slack's; controls that stand there more than once are numbered, since action ids must differ."""
     repeated = Counter(
-        button.control for block in view.blocks if isinstance(block, Buttons) for button in block.buttons
+        button.control for block in blocks if isinstance(block, Buttons) for button in block.buttons
     )
     numbers: Counter[str] = Counter()
 
@@ -61,14 +68,14 @@ def payload(view: View) -> Json:
         numbers[control] += 1
         return f"{control}:{numbers[control] - 1}"
 
-    blocks: list[Json] = []
-    for block in view.blocks:
+    made: list[Json] = []
+    for block in blocks:
         if isinstance(block, Buttons):
             buttons = [_button(button, action_id(button.control)) for button in block.buttons]
-            blocks += [{"type": "actions", "elements": part} for part in _chunks(buttons, limits.ACTIONS)]
+            made += [{"type": "actions", "elements": part} for part in _chunks(buttons, limits.ACTIONS)]
         else:
-            blocks += _blocks(block)
-    return {"text": _fallback(view), "blocks": _within_limits(blocks)}
+            made += _blocks(block)
+    return made
 
 
 def mention_token(user_id: str) -> str:
@@ -139,16 +146,18 @@ def _button(button: Button, action_id: str) -> Json:
 
 
 def modal_payload(modal: Modal) -> Json:
-    """A view for views.open; its `private_metadata` is the modal's value."""
-    return {
+    """A view for views.open and views.update; its `private_metadata` is the modal's value."""
+    made: Json = {
         "type": "modal",
         "callback_id": "form",
         "private_metadata": modal.value,
         "title": _plain(modal.title, limits.MODAL_TITLE),
-        "submit": _plain(modal.submit, limits.MODAL_TITLE),
         "close": _plain(modal.cancel, limits.MODAL_TITLE),
-        "blocks": [each for block in modal.blocks for each in _blocks(block)][: limits.MODAL_BLOCKS],
+        "blocks": _in_order(modal.blocks)[: limits.MODAL_BLOCKS],
     }
+    if modal.submit is not None:
+        made["submit"] = _plain(modal.submit, limits.MODAL_TITLE)
+    return made
 
 
 def _input(block: Select | TextInput) -> Json:
@@ -257,7 +266,9 @@ def _chunks(items: list[Json], most: int) -> Iterable[list[Json]]:
 
 
 def _fallback(view: View) -> str:
-    return escape_within(view.fallback.strip() or _visible(view) or "…", limits.FALLBACK_BYTES, utf8_size)
+    """The message for notifications, and for people when Slack refuses its blocks: no address in it is a link."""
+    said = view.fallback.strip() or _visible(view) or "…"
+    return escape_within(defanged(said), limits.FALLBACK_BYTES, utf8_size)
 
 
 def _visible(view: View) -> str:

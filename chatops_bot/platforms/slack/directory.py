@@ -1,15 +1,20 @@
-"""Who a Slack user is: the name from Slack, the role from config.
+"""Who a Slack user is: the name and the groups from Slack, the role from config.
 
 A role needs both: config must give it, and Slack must say that its holder is an active full member of this workspace.
-When Slack cannot be asked, what it said within the last hour still counts; after that nobody has a role.
+When Slack cannot be asked, what it said within the last hour still counts; after that nobody has a role. Of user groups only
+those are looked up that config names; one that Slack does not tell about might be one that is denied something, so nobody has
+a role until it does.
 """
 
+import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from chatops_bot.domain.errors import PlatformError, PlatformUnavailable
 from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.roster import Roster
 from chatops_bot.platforms.slack.api import Json, SlackApi
 from chatops_bot.ports import Clock
 
@@ -17,6 +22,7 @@ log = logging.getLogger(__name__)
 
 FRESH_FOR = 300.0
 USABLE_FOR = 3600.0
+T = TypeVar("T")
 _UNKNOWN_USER = ("user_not_found", "user_not_visible", "users_not_found")
 
 
@@ -24,36 +30,41 @@ _UNKNOWN_USER = ("user_not_found", "user_not_visible", "users_not_found")
 class _Member:
     name: str
     is_full_member: bool
-    read_at: float
 
 
 class SlackDirectory:
-    """`roles` maps user ids to roles; full members without one have `default_role`, everybody else is a guest."""
+    """`roster` gives full members of the workspace their roles; everybody else is a guest. `groups` are those that config names."""
 
-    def __init__(
-        self,
-        api: SlackApi,
-        clock: Clock,
-        roles: Mapping[str, Role],
-        default_role: Role = Role.VIEWER,
-    ) -> None:
+    def __init__(self, api: SlackApi, clock: Clock, roster: Roster, groups: Collection[str] = ()) -> None:
         self._api = api
-        self._clock = clock
-        self._roles = roles
-        self._default_role = default_role
-        self._members: dict[str, _Member] = {}
+        self._roster = roster
+        self._groups = sorted(groups)
+        self._members = _Recent(clock, self._read_member)
+        self._memberships = _Recent(clock, self._read_group)
         self._channels: dict[str, str] = {}
 
-    async def person(self, user_id: str) -> Person:
-        """The person with their role. Raises PlatformUnavailable when Slack cannot be asked and did not say lately."""
-        member = await self._member(user_id)
-        role = self._roles.get(user_id, self._default_role) if member.is_full_member else Role.GUEST
-        return Person(id=user_id, name=member.name, role=role)
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
+        """As `Directory` says. Raises PlatformUnavailable when Slack cannot be asked and did not say lately, or when it has to be
+        `fresh`."""
+        member, groups = await asyncio.gather(
+            self._members.get(user_id, fresh=fresh), self._groups_of(user_id, fresh=fresh)
+        )
+        if not member.is_full_member:
+            return Person(user_id, member.name, Role.GUEST)
+        return Person(user_id, member.name, self._roster.role(user_id, groups, channel), groups)
+
+    async def members(self, group: str) -> frozenset[str]:
+        """The user ids of a group's members. Raises PlatformUnavailable as `person` does, and for a group that there is not."""
+        return await self._memberships.get(group)
+
+    async def _groups_of(self, user_id: str, *, fresh: bool) -> frozenset[str]:
+        found = await asyncio.gather(*(self._memberships.get(group, fresh=fresh) for group in self._groups))
+        return frozenset(group for group, ids in zip(self._groups, found, strict=True) if user_id in ids)
 
     async def user_name(self, user_id: str) -> str:
         """The name to show, or the id when Slack cannot be asked."""
         try:
-            return (await self._member(user_id)).name
+            return (await self._members.get(user_id)).name
         except PlatformUnavailable:
             return user_id
 
@@ -68,32 +79,52 @@ class SlackDirectory:
             self._channels[channel_id] = str(answer.get("channel", {}).get("name") or channel_id)
         return self._channels[channel_id]
 
-    async def _member(self, user_id: str) -> _Member:
-        now = self._clock.monotonic()
-        known = self._members.get(user_id)
-        if known is not None and now - known.read_at < FRESH_FOR:
-            return known
-        try:
-            member = await self._read(user_id, now)
-        except PlatformUnavailable:
-            if known is not None and now - known.read_at < USABLE_FOR:
-                return known
-            raise
-        self._members[user_id] = member
-        return member
-
-    async def _read(self, user_id: str, now: float) -> _Member:
+    async def _read_member(self, user_id: str) -> _Member:
         try:
             answer = await self._api.read("users.info", user=user_id)
         except PlatformUnavailable:
             raise
         except PlatformError as error:
             if error.code in _UNKNOWN_USER:
-                return _Member(user_id, is_full_member=False, read_at=now)
+                return _Member(user_id, is_full_member=False)
             raise PlatformUnavailable(f"Slack does not say who {user_id} is: {error}", error.code) from error
         user = answer.get("user", {})
         home = (await self._api.identity()).team_id
-        return _Member(_name(user) or user_id, _is_full_member(user, home), now)
+        return _Member(_name(user) or user_id, _is_full_member(user, home))
+
+    async def _read_group(self, group: str) -> frozenset[str]:
+        try:
+            answer = await self._api.read("usergroups.users.list", usergroup=group)
+        except PlatformUnavailable:
+            raise
+        except PlatformError as error:
+            raise PlatformUnavailable(
+                f"Slack does not say who is in user group {group}: {error}", error.code
+            ) from error
+        return frozenset(map(str, answer.get("users", [])))
+
+
+class _Recent(Generic[T]):
+    """What Slack said of something by its id, asked for anew by `read` after `FRESH_FOR` seconds."""
+
+    def __init__(self, clock: Clock, read: Callable[[str], Awaitable[T]]) -> None:
+        self._clock = clock
+        self._read = read
+        self._said: dict[str, tuple[float, T]] = {}
+
+    async def get(self, key: str, *, fresh: bool = False) -> T:
+        now = self._clock.monotonic()
+        known = None if fresh else self._said.get(key)
+        if known is not None and now - known[0] < FRESH_FOR:
+            return known[1]
+        try:
+            said = await self._read(key)
+        except PlatformUnavailable:
+            if known is not None and now - known[0] < USABLE_FOR:
+                return known[1]
+            raise
+        self._said[key] = (now, said)
+        return said
 
 
 def _name(user: Json) -> str:
@@ -103,8 +134,14 @@ def _name(user: Json) -> str:
 
 
 def _is_full_member(user: Json, home: str) -> bool:
-    """An active person of this workspace. People of a shared channel's other workspace are guests here, whoever they are there."""
-    barred = ("deleted", "is_bot", "is_restricted", "is_ultra_restricted", "is_stranger", "is_workflow_bot")
+    """An active person of this workspace. People of a shared channel's other workspace are guests here, whoever they are there.
+
+    `is_app_user` bars nobody: it marks people who authorised the app.
+    """
+    barred = (
+        "deleted", "is_bot", "is_restricted", "is_ultra_restricted", "is_stranger", "is_workflow_bot", "is_invited_user",
+        "is_forgotten",
+    )  # fmt: skip
     if any(user.get(flag) for flag in barred) or user.get("id") == "USLACKBOT":
         return False
     teams = {user.get("team_id", home), *user.get("enterprise_user", {}).get("teams", [])}

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from chatops_bot.domain.errors import PlatformError
-from chatops_bot.domain.event import ControlUsed, InboundEvent, MessageReceived, ModalSubmitted
+from chatops_bot.domain.event import ControlUsed, DialogUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.session import MessageRef, SessionKey
 from chatops_bot.domain.view import Notice, View
@@ -25,6 +25,7 @@ from chatops_bot.platforms.slack.directory import SlackDirectory
 from chatops_bot.platforms.slack.payloads import (
     AnyDialog,
     BlockActions,
+    DialogActions,
     Json,
     MessageEvent,
     ViewSubmission,
@@ -36,6 +37,7 @@ from chatops_bot.platforms.slack.text import (
     calls_somebody,
     mentioned_channels,
     mentioned_users,
+    name_on_one_line,
     names_typed,
     without_mentions_of,
 )
@@ -44,7 +46,9 @@ from chatops_bot.ports import Place
 log = logging.getLogger(__name__)
 
 PLATFORM = "slack"
-CONTROLS = ("approve", "reject", "stop", "followup", "form")
+CONTROLS = (
+    "approve", "reject", "show", "page", "read", "again", "undo", "keep", "continue", "stop", "followup", "form",
+)  # fmt: skip
 """How the names of controls begin; a button of any other name is not ours or is from another version."""
 _NEW_MESSAGES = (None, "thread_broadcast", "file_share")
 
@@ -114,7 +118,7 @@ class SlackInbound:
         if body.get("type") == "event_callback":
             self._receive_event(body.get("event"))
         elif body.get("type") == "block_actions":
-            self._receive_action(body)
+            self._receive_press(body) if body.get("view") else self._receive_action(body)
         elif body.get("type") == "view_submission":
             return self._run(self._acknowledge_modal(body))
         return None
@@ -169,6 +173,25 @@ class SlackInbound:
         click = self._run(self._hand_on(session, user, lambda: self._control(session, control, action)))
         click.add_done_callback(tell_of_failure)
 
+    def _receive_press(self, body: Json) -> None:
+        """A press inside a dialog. It stands in no channel, so there is nowhere to say that one was not understood."""
+        try:
+            press = DialogActions.model_validate(body)
+        except ValidationError as error:
+            log.warning("A press in a dialog of Slack's cannot be read: %s", _reasons(error))
+            return
+        self._run(self._pressed(press))
+
+    async def _pressed(self, press: DialogActions) -> None:
+        action = press.actions[0]
+        try:
+            person = await self._directory.person(press.user.id)
+        except PlatformError as error:
+            log.error("A press in dialog %s was not handled: %s", press.view.id, error)
+            return
+        control = action.action_id.partition(":")[0]
+        await self._on_event(DialogUsed(person, control, action.value, press.view.id))
+
     async def _acknowledge_modal(self, body: Json) -> Json:
         """How to acknowledge a dialog: with what is wrong at its fields, or with nothing, which closes it.
 
@@ -203,24 +226,25 @@ class SlackInbound:
         users = mentioned_users(raw) - {bot}
         names = {user: await self._directory.user_name(user) for user in sorted(users)}
         names |= {each: await self._directory.channel_name(each) for each in sorted(mentioned_channels(raw))}
-        said = without_mentions_of(raw, bot)
+        said, ids = without_mentions_of(raw, bot), {each: each for each in names}
         return MessageReceived(
             dedupe_key=f"{PLATFORM}:{session.workspace}:{event.channel}:{event.ts}",
             session=session,
             message_id=event.ts,
-            author=await self._directory.person(event.user or ""),
-            text=as_typed(said, names),
+            author=await self._directory.person(event.user or "", session.channel),
+            text=as_typed(said, ids),
             mentions_bot=event.type == "app_mention" or bot in mentioned_users(raw),
             is_direct=event.channel_type == "im" or event.channel.startswith("D"),
             has_attachments=bool(event.files or event.attachments),
             mentions_others=calls_somebody(said),
-            names=names_typed(said, names),
+            names=names_typed(said, ids),
+            mentioned={each: name_on_one_line(name) for each, name in names.items()},
         )
 
     async def _control(self, session: SessionKey, control: str, action: BlockActions) -> ControlUsed:
         return ControlUsed(
             session=session,
-            person=await self._directory.person(action.user.id),
+            person=await self._directory.person(action.user.id, session.channel),
             control=control,
             value=action.actions[0].value,
             message=MessageRef(session.channel, action.container.message_ts),

@@ -34,6 +34,8 @@ CLOCK_SKEW = timedelta(minutes=5)
 FINDABLE_FOR = timedelta(hours=24)
 """How far back a message is looked for by its key: a crash is recovered from within minutes, an alert redelivered within hours."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0
+_UNFURL_NOTHING = {"unfurl_links": False, "unfurl_media": False}
+"""Slack fetches an address before anybody clicks it; one flag is not enough, and an edit is looked at again."""
 POSTS = Pace(spacing=1.0, burst=3)
 """Slack takes one post a second in a channel, all threads of it together, and short bursts."""
 
@@ -124,8 +126,7 @@ class SlackWriter:
             "channel": place.channel,
             "thread_ts": place.thread,
             "metadata": {"event_type": METADATA_TYPE, "event_payload": {"out_id": out_id}},
-            "unfurl_links": False,
-            "unfurl_media": False,
+            **_UNFURL_NOTHING,
             **payload(view),
         }
         in_doubt = False
@@ -186,7 +187,13 @@ class SlackWriter:
         async def once() -> None:
             await self._send(
                 "chat.postEphemeral",
-                {"channel": place.channel, "thread_ts": place.thread, "user": person_id, **payload(view)},
+                {
+                    "channel": place.channel,
+                    "thread_ts": place.thread,
+                    "user": person_id,
+                    **_UNFURL_NOTHING,
+                    **payload(view),
+                },
             )
 
         await self._persist(once, passing=RateLimited)
@@ -258,7 +265,8 @@ class SlackWriter:
             self._allowance = self._allowance.charge(self._clock.monotonic())
         try:
             await self._send(
-                "chat.update", {"channel": message.ref.channel, "ts": message.ref.id, **payload(view)}
+                "chat.update",
+                {"channel": message.ref.channel, "ts": message.ref.id, **_UNFURL_NOTHING, **payload(view)},
             )
         except RateLimited as error:
             # The limit is the workspace's: progress stays back a little longer, so that finals go first.

@@ -73,6 +73,18 @@ class BlockActions(_Payload):
         return self.container.thread_ts or posted or self.container.message_ts
 
 
+class _Opened(_Payload):
+    id: str
+
+
+class DialogActions(_Payload):
+    """A press of a button inside a dialog."""
+
+    user: _User
+    view: _Opened
+    actions: list[Action] = Field(min_length=1)
+
+
 class Whereabouts(_Payload):
     """As much of an interaction as it takes to answer it: for those that are no `BlockActions`."""
 

@@ -138,6 +138,9 @@ class TerminalPlatform:
     async def open_modal(self, trigger: str, modal: Modal) -> None:
         raise PlatformError("A terminal has no dialogs; answer with a message.", "no_dialogs")
 
+    async def update_modal(self, dialog: str, modal: Modal) -> None:
+        raise PlatformError("A terminal has no dialogs; answer with a message.", "no_dialogs")
+
     async def earlier(self, place: Place, before: str, limit: int) -> ThreadExcerpt:
         """As the port says: nobody but the bot and the one who asks writes here, and both are in the transcript."""
         return ThreadExcerpt(())

@@ -9,8 +9,7 @@ from collections.abc import Mapping
 
 from chatops_bot.domain.errors import ChatopsError
 from chatops_bot.domain.people import Person, Role, lower
-
-PREFIX = "local:"
+from chatops_bot.domain.roster import LOCAL_PREFIX
 
 
 class LocalRefused(ChatopsError):
@@ -24,15 +23,15 @@ class LocalPeople:
         self._roles = roles
         self._default_role = default_role
 
-    async def person(self, user_id: str) -> Person:
+    async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         """As `Directory` says; an id that is not a local person's is a guest."""
-        if not user_id.startswith(PREFIX):
+        if not user_id.startswith(LOCAL_PREFIX):
             return Person(user_id, user_id, Role.GUEST)
         return Person(user_id, user_id, self._granted(user_id))
 
     def acting(self, user: str, role: Role | None = None) -> Person:
         """The person for the system's user name, with `role` or all that was given. Raises LocalRefused for more than that."""
-        person_id = f"{PREFIX}{user}"
+        person_id = f"{LOCAL_PREFIX}{user}"
         granted = self._granted(person_id)
         if role is not None and lower(role, granted) is not role:
             raise LocalRefused(

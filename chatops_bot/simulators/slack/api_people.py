@@ -1,11 +1,11 @@
-"""`auth.test`, `users.*`, `bots.info`, `team.info`: who is here."""
+"""`auth.test`, `users.*`, `usergroups.*`, `bots.info`, `team.info`: who is here."""
 
 from typing import Any
 
 from chatops_bot.simulators.slack.api_reads import page_of
 from chatops_bot.simulators.slack.arguments import Api, Arguments
 from chatops_bot.simulators.slack.errors import SlackError
-from chatops_bot.simulators.slack.identity import BOT_COLOR, Caller
+from chatops_bot.simulators.slack.identity import BOT_COLOR, Caller, Group
 
 Json = dict[str, Any]
 
@@ -58,6 +58,39 @@ async def team_info(api: Api, caller: Caller, args: Arguments) -> Json:
     }
 
 
+async def usergroups_list(api: Api, caller: Caller, args: Arguments) -> Json:
+    return {"usergroups": [_group(api, group) for group in api.identity.groups]}
+
+
+async def usergroups_users_list(api: Api, caller: Caller, args: Arguments) -> Json:
+    wanted = args.text("usergroup")
+    group = next((group for group in api.identity.groups if group.id == wanted), None)
+    if group is None:
+        raise SlackError("no_such_subteam")
+    return {"users": _members(api, group)}
+
+
+def _group(api: Api, group: Group) -> Json:
+    return {
+        "id": group.id,
+        "team_id": api.identity.team_id,
+        "is_usergroup": True,
+        "is_external": False,
+        "handle": group.handle,
+        "name": group.name,
+        "description": "",
+        "date_create": api.identity.created,
+        "date_update": api.identity.created,
+        "date_delete": 0,
+        "auto_type": None,
+        "user_count": len(group.people),
+    }
+
+
+def _members(api: Api, group: Group) -> list[str]:
+    return [person.id for person in api.identity.people if person.key in group.people]
+
+
 def _user_ids(api: Api) -> list[str]:
     return [*(person.id for person in api.identity.people), *(app.user_id for app in api.apps.all())]
 
@@ -93,6 +126,8 @@ def _user(api: Api, user_id: str) -> Json:
 
 METHODS = {
     "auth.test": auth_test,
+    "usergroups.list": usergroups_list,
+    "usergroups.users.list": usergroups_users_list,
     "users.info": users_info,
     "users.list": users_list,
     "bots.info": bots_info,

@@ -1,4 +1,4 @@
-"""Who is in the workspace: one team, one bot, four people, two channels and a DM of each person with the bot.
+"""Who is in the workspace: one team, one bot, four people, a user group, two channels and a DM of each person with the bot.
 
 Ids and tokens are drawn once at random and kept in the database, so a restarted workspace is the same workspace.
 """
@@ -43,6 +43,15 @@ class Channel(_Stored):
     person: str | None = None
 
 
+class Group(_Stored):
+    """A user group; `people` are the keys of its members."""
+
+    id: str
+    handle: str
+    name: str
+    people: tuple[str, ...]
+
+
 class Caller(_Stored):
     """Whoever holds a token: the bot, a person, or the app itself (which may only open sockets)."""
 
@@ -64,6 +73,7 @@ class Identity(_Stored):
     created: int
     people: tuple[Person, ...]
     channels: tuple[Channel, ...]
+    groups: tuple[Group, ...] = ()
 
     def person(self, key: str) -> Person | None:
         return next((person for person in self.people if person.key == key), None)
@@ -113,6 +123,7 @@ PEOPLE = (
     ("adam", "陈思远", "admin", "Platform owner", "#94601f"),
 )
 CHANNELS = (("incidents", "Live incidents: one thread each"), ("ops", "Day-to-day operations"))
+GROUPS = (("incident-leads", "Incident leads", ("ana", "adam")),)
 BOT_COLOR = "#4b5563"
 _ID_ALPHABET = string.ascii_uppercase + string.digits
 
@@ -160,4 +171,7 @@ def _create(now: float) -> Identity:
         created=int(now),
         people=people,
         channels=(*rooms, *direct),
+        groups=tuple(
+            Group(id=random_id("S"), handle=handle, name=name, people=keys) for handle, name, keys in GROUPS
+        ),
     )

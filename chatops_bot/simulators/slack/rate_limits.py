@@ -57,6 +57,8 @@ LIMITS: Mapping[str, Limit] = {
     "reactions.remove": TIER_2,
     "team.info": TIER_3,
     "users.conversations": TIER_3,
+    "usergroups.list": TIER_2,
+    "usergroups.users.list": TIER_2,
     "users.info": TIER_4,
     "users.list": TIER_2,
     "views.open": TIER_4,

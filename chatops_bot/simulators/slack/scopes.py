@@ -20,6 +20,7 @@ GRANTED = (
     "im:write",
     "reactions:write",
     "team:read",
+    "usergroups:read",
     "users:read",
 )
 """What the bot's token has unless the workspace is started with other scopes."""
@@ -47,6 +48,8 @@ OF_A_METHOD: Mapping[str, tuple[str, ...]] = {
     "reactions.add": ("reactions:write",),
     "reactions.remove": ("reactions:write",),
     "team.info": ("team:read",),
+    "usergroups.list": ("usergroups:read",),
+    "usergroups.users.list": ("usergroups:read",),
     "users.conversations": ("channels:read", "groups:read", "im:read"),
     "users.info": ("users:read",),
     "users.list": ("users:read",),

@@ -77,6 +77,7 @@ class Workspace:
                 person.key: {"id": person.id, "role": person.role, "token": person.token}
                 for person in identity.people
             },
+            "groups": {group.handle: group.id for group in identity.groups},
         }
 
     @classmethod

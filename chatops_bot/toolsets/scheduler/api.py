@@ -75,11 +75,11 @@ class SchedulerApi:
             return Capabilities()
 
     async def log_tail(self, run_id: int, characters: int) -> str:
-        """The last characters of a run's output. Only with the extension LOGS."""
+        """The last characters of a run's output, from the beginning of a line. Only with the extension LOGS."""
         log = await self._read(
             f"/api/v1/task-instances/{run_id}/logs", LogTail.model_validate, {"tail": characters}
         )
-        return log.content[-characters:]
+        return tail(log.content, characters)
 
     async def worker_loads(self, *, worker_id: str, hours: int, limit: int) -> tuple[LoadSample, ...]:
         """Load samples, newest first. Raises NotSupported where neither address keeps them."""
@@ -133,3 +133,16 @@ class SchedulerApi:
             where = ".".join(map(str, first["loc"])) or "body"
             what = f"{where}: {first['msg']}"
             raise errors.protocol_broken(self.client.host, what, writing=writing) from error
+
+
+def tail(text: str, characters: int) -> str:
+    """The last `characters`, or what the service says they are, less the line that the cut may have torn.
+
+    Half a secret is not recognised as one, so what remains of a torn line, or of a torn word where it is all one line, is
+    left out.
+    """
+    kept = text[-characters:]
+    if len(text) < characters:
+        return kept
+    _, newline, lines = kept.partition("\n")
+    return lines if newline else [*kept.split(maxsplit=1), "", ""][1]

@@ -16,6 +16,7 @@ import pytest
 from aiohttp import web
 
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.roster import Roster
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.api import SlackApi
 from chatops_bot.platforms.slack.outbound import SlackWriter
@@ -93,6 +94,7 @@ class FakeSlack:
         self.shown: list[tuple[str, str]] = []
         """(ts, text) of every post and edit, in the order in which they took effect."""
         self.users: dict[str, Json] = {}
+        self.groups: dict[str, list[str]] = {}
         self._clock = itertools.count(1)
 
     def fault(self, method: str, *faults: Fault) -> None:
@@ -132,6 +134,13 @@ class FakeSlack:
                 return {"ok": True, "message_ts": "1.1"}
             case "conversations.replies" | "conversations.history":
                 return {"ok": True, "messages": list(self.messages.values()), "has_more": False}
+            case "usergroups.users.list":
+                members = self.groups.get(arguments["usergroup"])
+                return (
+                    {"ok": True, "users": members}
+                    if members is not None
+                    else {"ok": False, "error": "no_such_subteam"}
+                )
             case "users.info":
                 user = self.users.get(arguments["user"])
                 return {"ok": True, "user": user} if user else {"ok": False, "error": "user_not_found"}
@@ -289,7 +298,7 @@ def make_platform(session: aiohttp.ClientSession) -> Callable[..., SlackPlatform
             bot_token=bot_token or workspace.identity.bot_token,
             app_token=workspace.identity.app_token,
             base_url=workspace.api_url,
-            roles={person["id"]: Role(person["role"]) for person in people.values()},
+            roster=Roster({person["id"]: Role(person["role"]) for person in people.values()}),
             pace=QUICK,
             ping_interval=0.2,
         )

@@ -225,3 +225,11 @@ def test_long_and_equal_labels_of_a_list_stay_apart_and_values_come_back_whole()
     assert [option["value"] for option in shown] == [str(place) for place in range(100)]
     assert block["element"]["initial_option"] == shown[7]
     check_message_blocks([block])
+
+
+def test_no_address_in_the_plain_text_of_a_message_is_a_link():
+    made = payload(
+        View((Heading("see https://evil.example/x"),), "see https://evil.example/x or evil.example/?q=1")
+    )
+    assert made["text"] == "see https[:]//evil[.]example/x or evil[.]example/?q=1"
+    assert payload(View((Heading("www.evil.example"),), ""))["text"] == "www[.]evil[.]example"

@@ -6,6 +6,7 @@ import pytest
 
 from chatops_bot.domain.errors import PlatformUnavailable
 from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.roster import Roster
 from chatops_bot.platforms.slack.directory import FRESH_FOR, USABLE_FOR, SlackDirectory
 from tests.platforms.slack.conftest import http_429
 
@@ -30,7 +31,7 @@ def clock() -> TurnedClock:
 
 @pytest.fixture
 def directory(api, clock: TurnedClock) -> SlackDirectory:
-    return SlackDirectory(api, clock, {"U1": Role.ADMIN})
+    return SlackDirectory(api, clock, Roster({"U1": Role.ADMIN}))
 
 
 async def test_a_mapped_member_has_the_configured_role(slack, directory):
@@ -51,6 +52,10 @@ async def test_an_unmapped_member_has_the_default_role(slack, directory):
         {"is_restricted": True},
         {"is_ultra_restricted": True},
         {"is_stranger": True},
+        {"is_workflow_bot": True},
+        {"is_invited_user": True},
+        {"is_forgotten": True},
+        {"id": "USLACKBOT"},
         {"team_id": "T2"},
     ],
 )
@@ -86,3 +91,69 @@ async def test_a_recent_answer_is_not_asked_for_again(slack, directory):
     await directory.person("U1")
     await directory.person("U1")
     assert slack.methods().count("users.info") == 1
+
+
+async def test_a_fresh_answer_is_asked_for_whatever_is_known_and_is_none_when_slack_is_away(slack, directory):
+    slack.users["U1"] = ANA
+    await directory.person("U1")
+    slack.users["U1"] = ANA | {"deleted": True}
+    assert (await directory.person("U1", fresh=True)).role is Role.GUEST
+    assert (await directory.person("U1")).role is Role.GUEST, "what was asked afresh is known from then on"
+    slack.fault("users.info", http_429(30), http_429(30))
+    with pytest.raises(PlatformUnavailable):
+        await directory.person("U1", fresh=True)
+
+
+async def test_somebody_who_authorised_the_app_keeps_their_role(slack, directory):
+    slack.users["U1"] = ANA | {"is_app_user": True}
+    assert (await directory.person("U1")).role is Role.ADMIN
+
+
+@pytest.fixture
+def grouped(api, clock: TurnedClock) -> SlackDirectory:
+    roster = Roster({"U1": Role.OPERATOR}, {"S1": Role.APPROVER}, {"C1": Role.OPERATOR})
+    return SlackDirectory(api, clock, roster, {"S1", "S2"})
+
+
+async def test_members_have_the_role_of_their_group_and_the_groups_that_config_names(slack, grouped):
+    slack.users |= {
+        "U1": ANA,
+        "U2": ANA | {"id": "U2"},
+        "U3": ANA | {"id": "U3"},
+        "U4": ANA | {"id": "U4", "deleted": True},
+    }
+    slack.groups |= {"S1": ["U1", "U2", "U4"], "S2": ["U2"], "S3": ["U2"]}
+    assert await grouped.person("U1", "C1") == Person("U1", "Ana", Role.OPERATOR, frozenset({"S1"}))
+    assert await grouped.person("U2", "C1") == Person("U2", "Ana", Role.APPROVER, frozenset({"S1", "S2"}))
+    assert await grouped.person("U3", "C1") == Person("U3", "Ana", Role.OPERATOR)
+    assert await grouped.person("U3", "C2") == Person("U3", "Ana", Role.VIEWER)
+    assert await grouped.person("U4", "C1") == Person("U4", "Ana", Role.GUEST)
+
+
+async def test_a_fresh_look_sees_who_left_the_group_or_the_workspace(slack, grouped):
+    slack.users["U2"] = ANA | {"id": "U2"}
+    slack.groups |= {"S1": ["U2"], "S2": []}
+    assert (await grouped.person("U2")).role is Role.APPROVER
+    slack.groups["S1"] = []
+    assert (await grouped.person("U2")).role is Role.APPROVER
+    assert (await grouped.person("U2", fresh=True)).role is Role.VIEWER
+    slack.users["U2"] |= {"deleted": True}
+    assert (await grouped.person("U2")).role is Role.VIEWER
+    assert (await grouped.person("U2", fresh=True)).role is Role.GUEST
+
+
+async def test_what_slack_said_lately_is_not_fresh(slack, directory):
+    slack.users["U1"] = ANA
+    await directory.person("U1")
+    slack.fault("users.info", http_429(30), http_429(30))
+    with pytest.raises(PlatformUnavailable):
+        await directory.person("U1", fresh=True)
+
+
+async def test_nobody_has_a_role_while_slack_never_told_of_a_group(slack, grouped):
+    slack.users["U1"] = ANA
+    slack.groups["S1"] = ["U1"]
+    with pytest.raises(PlatformUnavailable, match="S2"):
+        await grouped.person("U1")
+    slack.groups["S2"] = []
+    assert (await grouped.person("U1")).groups == {"S1"}

@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from chatops_bot.domain.errors import PlatformError, StoreError
-from chatops_bot.domain.event import MessageReceived, ModalSubmitted
+from chatops_bot.domain.event import DialogUsed, MessageReceived, ModalSubmitted
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.roster import Roster
 from chatops_bot.domain.view import View
 from chatops_bot.platforms.slack.api import Identity
 from chatops_bot.platforms.slack.directory import SlackDirectory
 from chatops_bot.platforms.slack.inbound import OnEvent, SlackInbound
 from chatops_bot.ports import Place
+from chatops_bot.sessions.commands import parse_command
 from tests.platforms.slack.conftest import RealClock, Recorder, http_429, waits_for
 
 Json = dict[str, Any]
@@ -32,7 +34,7 @@ async def inbound(api, slack, events: Recorder, whispers: Recorder) -> AsyncIter
     async def whisper(place: Place, person_id: str, view: View) -> None:
         await whispers.add((place, person_id, view.fallback))
 
-    directory = SlackDirectory(api, RealClock(), {"U1": Role.ADMIN})
+    directory = SlackDirectory(api, RealClock(), Roster({"U1": Role.ADMIN}))
     made = SlackInbound(Identity("T1", "UBOT", "BBOT"), directory, whisper, events.add)
     yield made
     await made.drain()
@@ -47,7 +49,7 @@ def inbound_of(api, slack, whispers: Recorder) -> Callable[[OnEvent], SlackInbou
         await whispers.add((place, person_id, view.fallback))
 
     def make(on_event: OnEvent) -> SlackInbound:
-        directory = SlackDirectory(api, RealClock(), {})
+        directory = SlackDirectory(api, RealClock(), Roster())
         return SlackInbound(Identity("T1", "UBOT", "BBOT"), directory, whisper, on_event)
 
     return make
@@ -115,6 +117,18 @@ async def test_what_a_person_forwards_is_not_taken_for_their_own_words(inbound, 
     assert (event.text, event.mentions_bot, event.has_attachments) == (own, False, True)
 
 
+@pytest.mark.case("hitl-C43")
+async def test_what_somebody_is_called_is_not_taken_for_the_words_of_who_mentions_them(
+    inbound, events, slack
+):
+    slack.users["U9"] = {"id": "U9", "name": "approve ABC234"}
+    inbound.receive(message("<@UBOT> <@U9>"))
+    await inbound.drain()
+    (event,) = events.items
+    assert (event.text, event.mentioned) == ("@U9", {"U9": "approve ABC234"})
+    assert parse_command(event.text) is None
+
+
 async def test_messages_of_a_thread_keep_their_order_however_slow_a_lookup_is(inbound, events, slack):
     answered = asyncio.Event()
     slack.fault("users.info", waits_for(answered))
@@ -145,7 +159,7 @@ async def test_a_message_waits_until_the_one_before_was_handed_on_even_past_a_fa
 
     slack.users["U1"] = {"id": "U1", "name": "ana"}
     inbound = SlackInbound(
-        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), {}), whisper, on_event
+        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), Roster()), whisper, on_event
     )
     inbound.receive(message("first", thread_ts="4.1"))
     await asyncio.wait_for(began.wait(), 5)
@@ -198,7 +212,7 @@ async def test_a_slow_turn_holds_up_no_click(api, slack):
 
     slack.users["U1"] = {"id": "U1", "name": "ana"}
     inbound = SlackInbound(
-        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), {}), whisper, on_event
+        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), Roster()), whisper, on_event
     )
     inbound.receive(message(thread_ts="5.1", ts="5.3"))
     inbound.receive(click("stop"))
@@ -272,7 +286,7 @@ async def test_an_event_that_fails_is_logged_and_the_next_one_works(api, slack, 
 
     slack.users["U1"] = {"id": "U1", "name": "ana"}
     inbound = SlackInbound(
-        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), {}), whisper, on_event
+        Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), Roster()), whisper, on_event
     )
     inbound.receive(message())
     inbound.receive(message(ts="5.2"))
@@ -323,7 +337,7 @@ async def test_a_dialog_that_is_not_checked_in_time_stays_open_with_what_was_typ
         taken.append(event)
         return {}
 
-    directory = SlackDirectory(api, RealClock(), {})
+    directory = SlackDirectory(api, RealClock(), Roster())
     made = SlackInbound(
         Identity("T1", "UBOT", "BBOT"), directory, nobody_is_told, Recorder().add, on_modal, modal_seconds=0.05
     )  # fmt: skip
@@ -358,7 +372,7 @@ async def test_a_dialog_is_acknowledged_with_what_is_wrong_at_its_fields(api, sl
     async def whisper(place: Place, person_id: str, view: View) -> None:
         await whispers.add((place, person_id, view.fallback))
 
-    directory = SlackDirectory(api, RealClock(), {"U1": Role.ADMIN})
+    directory = SlackDirectory(api, RealClock(), Roster({"U1": Role.ADMIN}))
     made = SlackInbound(Identity("T1", "UBOT", "BBOT"), directory, whisper, Recorder().add, on_modal)
     answer = made.receive(submission(name=TYPED))
     assert answer is not None
@@ -374,3 +388,43 @@ async def test_a_dialog_is_acknowledged_with_what_is_wrong_at_its_fields(api, sl
     assert await unreadable == {}
     assert [(event.person.role, event.value) for event in taken] == [(Role.ADMIN, "form_1")] * 3
     await made.drain()
+
+
+def press(**fields: Any) -> Json:
+    """A press of a button inside a dialog, as Slack sends it."""
+    return {
+        "type": "block_actions",
+        "user": {"id": "U1"},
+        "container": {"type": "view", "view_id": "V1"},
+        "view": {"id": "V1", "private_metadata": "prop_1"},
+        "actions": [{"action_id": "page_2", "value": "prop_1.0.seal"}],
+        **fields,
+    }
+
+
+async def test_a_press_in_a_dialog_names_its_dialog_and_no_session(inbound, events, whispers):
+    inbound.receive(press())
+    await inbound.drain()
+    (event,) = events.items
+    assert isinstance(event, DialogUsed)
+    assert (event.person.id, event.control, event.value, event.dialog) == (
+        "U1",
+        "page_2",
+        "prop_1.0.seal",
+        "V1",
+    )
+    assert whispers.items == []
+
+
+@pytest.mark.parametrize("fields", [{"actions": []}, {"view": {"id": 7}}, {"user": {}}, {"view": ["V1"]}])
+async def test_a_press_in_a_dialog_that_cannot_be_read_hands_on_nothing(inbound, events, fields):
+    inbound.receive(press(**fields))
+    await inbound.drain()
+    assert events.items == []
+
+
+async def test_a_press_in_a_dialog_by_somebody_unknown_hands_on_nothing(inbound, events, slack):
+    slack.fault("users.info", http_429(1))
+    inbound.receive(press(user={"id": "U2"}))
+    await inbound.drain()
+    assert events.items == []

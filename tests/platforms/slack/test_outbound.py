@@ -95,6 +95,15 @@ async def test_every_post_and_whisper_names_its_thread(slack, writer):
     assert [arguments["thread_ts"] for _, arguments in slack.calls.items] == [THREAD.thread] * 2
 
 
+async def test_slack_is_told_to_fetch_no_address_of_a_post_an_edit_or_a_whisper(slack, writer):
+    ref = await writer.post(THREAD, view("hello"))
+    await writer.finish(ref, view("bye"))
+    await writer.whisper(THREAD, "U1", view("psst"))
+    said = [arguments for method, arguments in slack.calls.items if method.startswith("chat.")]
+    assert len(said) == 3
+    assert all((each["unfurl_links"], each["unfurl_media"]) == ("false", "false") for each in said)
+
+
 @pytest.mark.case("slack-6")
 async def test_an_edit_under_way_lands_before_the_final(slack, writer):
     ref = await writer.post(THREAD, view("…"))

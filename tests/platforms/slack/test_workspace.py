@@ -41,17 +41,19 @@ async def test_a_message_names_session_author_and_role(drive, events, platform):
     reply = await drive.says("ana", "on it, @vera", thread_ts=root)
     first, second = await events.until(lambda items: len(items) == 2)
     session = SessionKey("slack", drive.workspace.identity.team_id, drive.incidents, root)
+    vera = next(person.id for person in drive.workspace.identity.people if person.key == "vera")
     assert first.session == second.session == session
     assert second == MessageReceived(
         dedupe_key=f"slack:{session.workspace}:{drive.incidents}:{reply}",
         session=session,
         message_id=reply,
         author=second.author,
-        text="on it, @Vera Lindqvist",
+        text=f"on it, @{vera}",
         mentions_bot=False,
         is_direct=False,
         mentions_others=True,
-        names=("@Vera Lindqvist",),
+        names=(f"@{vera}",),
+        mentioned={vera: "Vera Lindqvist"},
     )
     assert (second.author.name, second.author.role) == ("Ana Duarte", Role.APPROVER)
 
@@ -68,7 +70,9 @@ async def test_what_a_person_types_arrives_letter_by_letter(drive, events, platf
     typed = "cpu > 80% && mem < 1 &lt; &amp;amp; in #ops"
     await drive.says("ana", typed)
     (event,) = await events.until(lambda items: items)
-    assert event.text == typed
+    ops = next(each.id for each in drive.workspace.identity.channels if each.name == "ops")
+    assert event.text == typed.replace("#ops", f"#{ops}"), "a channel stands in it by its id"
+    assert event.mentioned == {ops: "ops"}
 
 
 @pytest.mark.case("slack-58")

@@ -18,7 +18,7 @@ export class ViewDialog {
     /** view id → the element with its fields */
     this.bodies = new Map();
     this.title = h("h2", { id: "view-title" });
-    this.frame = h("div", { class: "dialog-body" });
+    this.frame = h("div", { class: "dialog-body", tabindex: -1 });
     this.crossButton = iconButton("close", t("close"), { "data-view-do": "close" });
     this.closeButton = h("button", { type: "button", class: "button default", "data-view-do": "close" });
     this.submitButton = h("button", { type: "submit", class: "button primary" });
@@ -51,9 +51,13 @@ export class ViewDialog {
     );
   }
 
-  /** Shows a view, or takes the modal away (null). The same view again keeps what was typed. */
+  /**
+   * Shows a view, or takes the modal away (null). The same view again keeps what was typed; other content in it, with
+   * nothing to type in, is a page that was turned: it is read from its beginning.
+   */
   show(view, errors = {}) {
     const another = view?.id !== this.view?.id;
+    const turned = !another && view?.hash !== this.view?.hash;
     this.view = view;
     this.errors = errors;
     this.#say("");
@@ -65,7 +69,9 @@ export class ViewDialog {
     this.root.dataset.view = view.id;
     this.render();
     if (!this.root.open) this.root.showModal();
-    if (another) (this.frame.querySelector(FIRST_FIELD) ?? this.submitButton).focus();
+    const field = this.frame.querySelector(FIRST_FIELD);
+    if (another) (field ?? (view.submit ? this.submitButton : this.frame)).focus();
+    else if (turned && !field) this.#readFromTheTop();
     else if (Object.keys(errors).length) this.#focusError();
   }
 
@@ -88,6 +94,11 @@ export class ViewDialog {
     if (this.frame.firstChild !== body) this.frame.replaceChildren(body);
     morphChildren(body, settle(h("div", {}, renderBlocks(view.blocks, scope)), this.store));
     settleControls(body);
+  }
+
+  #readFromTheTop() {
+    this.frame.scrollTop = 0;
+    this.frame.focus();
   }
 
   #say(text) {

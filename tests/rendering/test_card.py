@@ -9,56 +9,27 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.people import Effect, Risk
+from chatops_bot.domain.people import Risk
 from chatops_bot.domain.proposal import Proposal, ProposalState, action_digest
 from chatops_bot.domain.redaction import Redactor
-from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.tool import Change, Plan
 from chatops_bot.domain.view import Buttons, Code, Fact, Facts, Mention, Notice, View
-from chatops_bot.rendering.cards import moment_text, proposal_card
+from chatops_bot.rendering.card import proposal_card
+from chatops_bot.rendering.moments import moment_text
 from chatops_bot.sessions.commands import DecideByCode, parse_command
-
-NOW = datetime(2026, 11, 29, 13, 50, tzinfo=UTC)
-DECIDED: dict[str, Any] = {
-    "decided_by_id": "U2",
-    "decided_by_name": "Li Lei",
-    "decided_by_role": "approver",
-    "decided_at": NOW + timedelta(minutes=2),
-}
-PLAN = Plan(
-    target="task nightly-etl",
-    summary=Phrase("更新任务 nightly-etl", "Update task nightly-etl"),
-    changes=(
-        Change("schedule", "0 2 * * *", "0 3 * * *"),
-        Change("retries", None, "3"),
-        Change("script", "echo 1\necho 2", "echo 1\necho 3"),
-    ),
-    risk="high",
-    preconditions={"revision": 7},
-    details=((Phrase("将执行的脚本", "Script that will run"), "#!/bin/sh\necho 1\necho 3"),),
+from tests.rendering.proposals import (
+    CODES,
+    DECIDED,
+    LIFE,
+    NOW,
+    PLAN,
+    PROPOSAL,
+    buttons_of,
+    controls_of,
+    facts_of,
+    long_proposal,
+    record_of,
 )
-PROPOSAL = Proposal(
-    id="prop_1",
-    code="K7Q2MX",
-    session=SessionKey("slack", "T1", "C1", "1700000000.000100"),
-    turn_id="turn_1",
-    call_id="call_1",
-    tool="update_task",
-    effect=Effect.WRITE,
-    arguments={"task": "nightly-etl", "schedule": "0 3 * * *", "retries": 3},
-    plan=PLAN,
-    risk=Risk.HIGH,
-    requester_id="U1",
-    requester_name="Han Meimei",
-    language="en",
-    created_at=NOW,
-    expires_at=NOW + timedelta(minutes=12),
-    digest="0123456789abcdef",
-)
-
-
-def buttons_of(view: View) -> list[str]:
-    return [button.control for block in view.blocks if isinstance(block, Buttons) for button in block.buttons]
 
 
 def card(proposal: Proposal) -> View:
@@ -85,12 +56,51 @@ def test_a_card_looks_as_drawn(language, state, golden):
     golden(f"card_{state}_{language}", card(proposal))
 
 
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize("name", list(LIFE))
+def test_each_turn_of_its_life_looks_as_drawn(language, name, golden):
+    proposal = replace(PROPOSAL, language=language, **LIFE[name])
+    golden(f"card_life_{name}_{language}", proposal_card(proposal, codes=CODES))
+
+
+BUTTONS = {
+    ProposalState.PENDING: ["approve", "reject"],
+    ProposalState.EXPIRED: ["again"],
+    ProposalState.DRIFTED: ["again"],
+    ProposalState.APPLIED: ["continue"],
+    ProposalState.FAILED: ["continue"],
+    ProposalState.OUTCOME_UNKNOWN: ["continue"],
+}
+
+
 @pytest.mark.parametrize("state", list(ProposalState))
-def test_only_a_pending_card_has_buttons_and_calls_people(state):
+def test_a_card_offers_what_can_be_done_in_its_state_and_only_a_pending_one_calls_people(state):
     view = card(replace(PROPOSAL, state=state, **DECIDED))
-    is_pending = state is ProposalState.PENDING
-    assert buttons_of(view) == (["approve", "reject"] if is_pending else [])
-    assert any(isinstance(block, Mention) for block in view.blocks) is is_pending
+    assert controls_of(view) == BUTTONS.get(state, [])
+    assert any(isinstance(block, Mention) for block in view.blocks) is (state is ProposalState.PENDING)
+
+
+@pytest.mark.parametrize(
+    ("life", "controls"),
+    [
+        ("can_be_undone", ["undo", "continue"]),
+        ("kept_until", ["keep", "undo", "continue"]),
+        ("kept", ["undo", "continue"]),
+        ("undone", ["continue"]),
+        ("superseded_by", []),
+    ],
+)
+def test_what_was_undone_kept_or_replaced_is_not_offered_again(life, controls):
+    assert controls_of(card(replace(PROPOSAL, **LIFE[life]))) == controls
+
+
+@pytest.mark.parametrize("name", list(LIFE))
+def test_each_button_is_sealed_for_its_own_press_on_this_proposal_and_revision(name):
+    proposal = replace(long_proposal(revision=4), **LIFE[name])
+    view = proposal_card(proposal, sealed=lambda *parts: "/".join(map(str, parts)))
+    assert buttons_of(view)
+    for button in buttons_of(view):
+        assert button.value == f"{button.control}/prop_1/4"
 
 
 def test_an_expired_card_says_when_and_that_nothing_was_run():
@@ -233,25 +243,32 @@ ACTIONS = st.fixed_dictionaries(
         "requester_id": NAMES,
         "thread": NAMES,
         "expires_at": MOMENTS,
+        "tool_hash": NAMES,
+        "policy_version": NAMES,
+        "quorum": st.integers(1, 4),
     }
 )
+COVERED = sorted(
+    {
+        "tool", "arguments", "target", "preconditions", "requester_id", "thread", "expires_at", "tool_hash", "policy_version",
+        "quorum",
+    }
+)  # fmt: skip
+"""What the digest covers."""
 
 
 def proposal_of(action: dict[str, Any]) -> tuple[Proposal, str]:
     """The proposal for an action with a fixed digest, so that only the action itself shows, and its true digest."""
     plan = replace(PLAN, target=action["target"], preconditions=action["preconditions"])
     session = replace(PROPOSAL.session, thread=action["thread"])
-    fields = {name: action[name] for name in ("tool", "arguments", "requester_id", "expires_at")}
+    elsewhere = {"target", "preconditions", "thread"}
+    fields = {name: value for name, value in action.items() if name not in elsewhere}
     proposal = replace(PROPOSAL, plan=plan, session=session, **fields)
-    return proposal, action_digest(plan=plan, session=session, **fields)
+    return proposal, action_digest(proposal)
 
 
 @pytest.mark.case("hitl-C48")
-@given(
-    ACTIONS,
-    ACTIONS,
-    st.sampled_from(["tool", "arguments", "target", "preconditions", "requester_id", "thread", "expires_at"]),
-)
+@given(ACTIONS, ACTIONS, st.sampled_from(COVERED))
 def test_any_change_of_what_the_digest_covers_changes_the_card(action, other, changed):
     proposal, digest = proposal_of(action)
     tampered, other_digest = proposal_of({**action, changed: other[changed]})
@@ -307,8 +324,8 @@ def test_characters_that_trick_the_eye_are_shown_everywhere_on_the_card(draw):
         assert "⟨U+202E⟩b⟨U+200B⟩" in drawn
 
 
-def test_long_values_stand_whole_on_the_card():
-    script = "\n".join(f"line {number}" for number in range(500))
+def test_long_values_stand_whole_on_the_card_as_long_as_they_fit():
+    script = "\n".join(f"line {number}" for number in range(60))
     target = "x" * 400
     plan = replace(
         PLAN,
@@ -427,13 +444,3 @@ def test_redacted_values_keep_their_place_in_the_arguments():
     view = proposal_card(replace(PROPOSAL, arguments=arguments), redact=REDACT)
     label = "[redacted:slack-token]"
     assert f'{{"{label}": 1, "{label} (2)": 2, "payload": "{label}"}}' in record_of(view)
-
-
-def facts_of(view: View) -> list[Fact]:
-    return [fact for block in view.blocks if isinstance(block, Facts) for fact in block.facts]
-
-
-def record_of(view: View) -> str:
-    last = view.blocks[-1]
-    assert isinstance(last, Code)
-    return last.text

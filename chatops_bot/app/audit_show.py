@@ -1,0 +1,77 @@
+"""`chatops-bot audit show`: what was recorded, a line a record."""
+
+import json
+import sys
+from collections import deque
+from dataclasses import asdict, replace
+
+from chatops_bot.app.audit_filter import AuditFilter, is_code, proposes
+from chatops_bot.app.audit_reading import all_rows, open_audit
+from chatops_bot.app.where import Where
+from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.audit_check import Row, Unreadable
+from chatops_bot.domain.errors import ConfigInvalid
+from chatops_bot.ports import AuditReader
+from chatops_bot.rendering.escapes import json_shown, one_line
+
+SAYS_CHARS = 200
+
+
+async def show(where: Where, wanted: AuditFilter, *, as_json: bool, last: int) -> int:
+    """Print the newest `last` records that are wanted, oldest of them first. Raises StoreError without a readable store."""
+    folder, config = where.find()
+    with open_audit(folder, config) as reader:
+        if is_code(wanted.proposal):
+            wanted = replace(wanted, proposal=await _id_of(reader, wanted.proposal.upper()))
+        newest = (await reader.head()).seq
+        is_everything = wanted == AuditFilter()
+        found: deque[tuple[int, AuditRecord | str]] = deque(maxlen=last)
+        async for row in all_rows(reader, after=max(0, newest - last) if is_everything else 0):
+            read = _read(row)
+            if is_everything or (isinstance(read, AuditRecord) and wanted.takes(read)):
+                found.append((row.seq, read))
+    for seq, read in found:
+        sys.stdout.write((_json(seq, read) if as_json else _line(seq, read)) + "\n")
+    if not found and not as_json:
+        sys.stdout.write("The audit is empty.\n" if not newest else "The audit has no such record.\n")
+    return 0
+
+
+async def _id_of(reader: AuditReader, code: str) -> str:
+    """The id of the newest proposal with this code."""
+    found = ""
+    async for row in all_rows(reader):
+        read = _read(row)
+        if isinstance(read, AuditRecord) and proposes(read, code):
+            found = read.proposal_id
+    if not found:
+        raise ConfigInvalid(f"The audit knows no proposal with the code {code}; check the code on its card.")
+    return found
+
+
+def _read(row: Row) -> AuditRecord | str:
+    """The record, or why it cannot be read."""
+    if isinstance(row, Unreadable):
+        return row.why
+    try:
+        return row.record
+    except ValueError as error:
+        return str(error)
+
+
+def _json(seq: int, read: AuditRecord | str) -> str:
+    fields = {"unreadable": read} if isinstance(read, str) else {**asdict(read), "at": read.at.isoformat()}
+    return json_shown(json.dumps({"seq": seq, **fields}, ensure_ascii=False))
+
+
+def _line(seq: int, read: AuditRecord | str) -> str:
+    if isinstance(read, str):
+        return f"{seq:>6}  cannot be read: {one_line(read)}"
+    who = f"{read.person_name} ({read.role})" if read.person_id else "nobody"
+    # What a call brought back is long and seldom asked for; what a question, a card or a refusal says is all there is to it.
+    says = read.result[:SAYS_CHARS] if not read.arguments or read.decision == "refused" else ""
+    what = " ".join(one_line(text) for text in (read.tool, read.arguments, says) if text)
+    return (
+        f"{seq:>6}  {read.at:%Y-%m-%d %H:%M:%S}  {one_line(read.decision):<15} {one_line(read.status):<15} "
+        f"{what}  by {one_line(who)}  {read.milliseconds} ms"
+    )

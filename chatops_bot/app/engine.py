@@ -1,0 +1,106 @@
+"""The wiring of the decision engine: who may decide, how decisions move proposals, how approved ones are run and shown."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from chatops_bot.app.config import Config
+from chatops_bot.app.keys import Keys
+from chatops_bot.app.policy_check import sound_policy
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.proposal import Proposal
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.sealed_button import sealed_button
+from chatops_bot.domain.view import View
+from chatops_bot.ports import Clock, Directory, Ids, Platform, Store
+from chatops_bot.rendering.card import proposal_card
+from chatops_bot.sessions.applying import Applying
+from chatops_bot.sessions.decisions import Decisions
+from chatops_bot.sessions.proposal_cards import ProposalCards
+from chatops_bot.sessions.reading import Reading
+from chatops_bot.sessions.renewals import Renewals
+from chatops_bot.sessions.target_lock import IsDead, TargetLock
+from chatops_bot.sessions.telling import Telling
+from chatops_bot.tools.apply import Applier
+from chatops_bot.tools.drafting import Drafter
+from chatops_bot.tools.proposal_moves import ProposalMoves
+from chatops_bot.tools.proposing import Proposer
+from chatops_bot.tools.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """This process among those that share a store: its name, new at each start; who of the others is dead; and the keys,
+    which all of them have: `actions` seal what is approved (the first one seals, each verifies), `buttons` what a button
+    carries."""
+
+    name: str
+    is_dead: IsDead
+    actions: Sequence[bytes] = field(repr=False)
+    buttons: bytes = field(repr=False)
+
+
+def alone(ids: Ids, keys: Keys | None) -> Node:
+    """A process that has its store to itself, so that every other one is dead; without `keys`, one whose store is thrown away."""
+    name = ids.new("process")
+
+    async def is_dead(other: str) -> bool:
+        return other != name
+
+    if keys is None:
+        return Node(name, is_dead, [ids.nonce().encode()], ids.nonce().encode())
+    return Node(name, is_dead, keys.actions, keys.buttons)
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """`decisions_on` makes decisions that people are told of through that platform."""
+
+    policy: Policy
+    proposer: Proposer
+    card: Callable[[Proposal], View]
+    cards: ProposalCards
+    applying: Applying
+    decisions_on: Callable[[Platform], Decisions]
+    reading: Reading
+    renewals: Renewals
+
+
+def build_engine(
+    config: Config, node: Node, *, clock: Clock, ids: Ids, store: Store, registry: Registry, platform: Platform,
+    directory: Directory, redactor: Redactor,
+) -> Engine:  # fmt: skip
+    """Everything between a write call of the model, or a press, and the tool that it may run. Raises ConfigInvalid for a policy
+    that nobody could meet."""
+    policy = sound_policy(config, registry)
+    moves = ProposalMoves(store.proposals, store.audit, clock, redactor)
+    drafter = Drafter(policy, clock, ids, config.proposal_lifetime, node.actions[0])
+    card = partial(
+        proposal_card,
+        approver_configured=config.has_approver,
+        redact=redactor.text,
+        sealed=partial(sealed_button, node.buttons),
+    )
+    cards = ProposalCards(store, platform, card, clock)
+    applying = Applying(
+        proposals=store.proposals, directory=directory, applier=Applier(registry, redactor, policy, node.actions),
+        policy=policy, moves=moves, cards=cards, lock=TargetLock(store.leases, node.name, node.is_dead, clock),
+        process=node.name, is_dead=node.is_dead, clock=clock,
+    )  # fmt: skip
+
+    def decisions_on(platform: Platform) -> Decisions:
+        return Decisions(
+            proposals=store.proposals, telling=Telling(platform), policy=policy, moves=moves, cards=cards,
+            applying=applying, redactor=redactor, clock=clock, key=node.buttons,
+        )  # fmt: skip
+
+    renewals = Renewals(
+        proposals=store.proposals, registry=registry, drafter=drafter, policy=policy, moves=moves, cards=cards,
+        decisions=decisions_on(platform), telling=Telling(platform), redactor=redactor, clock=clock,
+    )  # fmt: skip
+    reading = Reading(
+        proposals=store.proposals, platform=platform, directory=directory, policy=policy, moves=moves, cards=cards,
+        decisions=decisions_on(platform), redactor=redactor, clock=clock, key=node.buttons,
+    )  # fmt: skip
+    proposer = Proposer(store.proposals, moves, drafter, clock)
+    return Engine(policy, proposer, card, cards, applying, decisions_on, reading, renewals)

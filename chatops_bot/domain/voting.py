@@ -1,0 +1,21 @@
+"""Whose approvals make a quorum: different people, each counted once."""
+
+from collections.abc import Iterable
+
+from chatops_bot.domain.proposal import Proposal, Vote
+from chatops_bot.domain.roster import LOCAL_PREFIX
+
+
+def voice(person_id: str) -> str:
+    """Whose voice an approval is. Everybody at this machine is one voice: whoever may use its data folder can act as any of them."""
+    return LOCAL_PREFIX if person_id.startswith(LOCAL_PREFIX) else person_id
+
+
+def voices(person_ids: Iterable[str]) -> int:
+    """How many different voices these people are."""
+    return len(set(map(voice, person_ids)))
+
+
+def vote_of(proposal: Proposal, person_id: str) -> Vote | None:
+    """The approval that this voice has given already."""
+    return next((vote for vote in proposal.votes if voice(vote.person_id) == voice(person_id)), None)

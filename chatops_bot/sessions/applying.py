@@ -1,0 +1,214 @@
+"""An approved proposal is run: its target is locked, its approvers are looked up afresh, it is claimed, run, and settled.
+
+No model is in reach of anything here. Whatever ends the process, what it leaves says how far it came: an approved proposal
+ran nothing yet; a claimed one is settled by reading back, and is never tried again.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+
+from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Person, Role, lower
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.proposal import Proposal, ProposalState, Vote
+from chatops_bot.domain.voting import voices
+from chatops_bot.ports import Clock, Directory, Proposals
+from chatops_bot.sessions.log_ids import bound
+from chatops_bot.sessions.proposal_cards import ProposalCards, language_of
+from chatops_bot.sessions.target_lock import IsDead, TargetLock
+from chatops_bot.tools.apply import Applied, Applier
+from chatops_bot.tools.drafting import subject_of
+from chatops_bot.tools.proposal_moves import NOBODY, ProposalMoves
+
+_log = logging.getLogger(__name__)
+
+STALE_AFTER = timedelta(seconds=60)
+"""A card that is behind for longer than any edit takes was missed, and is not just on its way."""
+
+_EXPIRED = Phrase(
+    "此提案已于 {when} 过期，未执行任何操作；请重新发起请求。",
+    "This proposal expired at {when}; nothing was run. Ask for the change again.",
+)
+_NOT_ALLOWED_ANY_MORE = Phrase(
+    "执行前发现 {who} 已无权批准，未执行任何操作：{why_zh}",
+    "{who} may not approve this any more, so nothing was run: {why_en}",
+)
+_NOT_CONFIRMED = Phrase(
+    "执行前无法确认批准人的身份，未执行任何操作；请重新发起请求。",
+    "The approver's identity could not be confirmed before running, so nothing was run; ask for the change again.",
+)
+_WAITS_FOR_TARGET = Phrase(
+    "正在等待同一对象（{target}）上的另一个变更结束。",
+    "It waits for another change of the same target, {target}, to come to its end.",
+)
+
+
+def expired_phrase(proposal: Proposal) -> Phrase:
+    """That a proposal expired, and when."""
+    return _EXPIRED.filled(when=f"{proposal.expires_at:%H:%M} UTC")
+
+
+class Applying:
+    def __init__(
+        self, *, proposals: Proposals, directory: Directory, applier: Applier, policy: Policy, moves: ProposalMoves,
+        cards: ProposalCards, lock: TargetLock, process: str, is_dead: IsDead, clock: Clock,
+    ) -> None:  # fmt: skip
+        """`process` names this process among those that share the store."""
+        self._proposals = proposals
+        self._directory = directory
+        self._applier = applier
+        self._policy = policy
+        self._moves = moves
+        self._cards = cards
+        self._lock = lock
+        self._process = process
+        self._is_dead = is_dead
+        self._clock = clock
+        self._running: set[str] = set()
+
+    async def run(self, approved: Proposal) -> None:
+        """Bring an approved proposal to its end. Does nothing when it is being run already, here or elsewhere."""
+        if approved.id in self._running:
+            return
+        self._running.add(approved.id)
+        try:
+            with bound(session=approved.session, turn=approved.turn_id, proposal=approved.id):
+                waits = _WAITS_FOR_TARGET.filled(target=approved.plan.target)
+                async with self._lock.held(
+                    approved, partial(self._cards.show_note, approved, waits)
+                ) as fence:
+                    final = await self._claim_and_run(approved, fence)
+                if final is not None:
+                    await self._cards.settle(final)
+        finally:
+            self._running.discard(approved.id)
+
+    async def _claim_and_run(self, approved: Proposal, fence: int | None) -> Proposal | None:
+        """The proposal at its end; None when another process brings it there."""
+        if fence is None:
+            return await self._expired(approved, expired_phrase(approved))
+        approver = await self._standing(approved)
+        if isinstance(approver, Phrase):
+            return await self._expired(approved, approver)
+        claimed = await self._moves.move(
+            approved, ProposalState.CLAIMED, approver, "claimed", {"process": self._process, "fence": fence},
+            claimed_by=self._process, fence=fence,
+        )  # fmt: skip
+        if claimed is None:  # by the clock; where another process has it, this move is lost as well
+            return await self._expired(approved, expired_phrase(approved))
+        # The effect waits for no message.
+        showing = asyncio.create_task(self._cards.show_quietly(claimed), name="card of a running change")
+        try:
+            applied = await self._applier.apply(claimed, approver)
+            final = await self._finished(claimed, approver, applied)
+        except BaseException:
+            showing.cancel()
+            raise
+        await showing
+        return final
+
+    async def _standing(self, approved: Proposal) -> Person | Phrase:
+        """The last of the approvers, when enough of them may still approve; otherwise why nothing may run."""
+        subject, now = subject_of(approved), self._clock.now()
+        standing: list[Person] = []
+        lost: list[tuple[Vote, Phrase]] = []
+        for vote in approved.votes:
+            try:
+                person = await self._voter(vote, approved)
+            except PlatformError as error:
+                _log.warning("who approved proposal %s cannot be confirmed: %s", approved.id, error)
+                continue
+            why = self._policy.may_approve(person, subject, now, break_glass=vote.break_glass, via=vote.via)
+            if why is None:
+                standing.append(person)
+            else:
+                lost.append((vote, why))
+        if standing and voices(person.id for person in standing) >= approved.quorum:
+            return standing[-1]
+        if not lost:
+            return _NOT_CONFIRMED
+        who = ", ".join(vote.person_name for vote, _ in lost)
+        why = lost[0][1]
+        return _NOT_ALLOWED_ANY_MORE.filled(who=who, why_zh=why.zh, why_en=why.en)
+
+    async def _voter(self, vote: Vote, proposal: Proposal) -> Person:
+        """Who voted, with what they may now of what they voted with: at a terminal people may act with less."""
+        today = await self._directory.person(vote.person_id, proposal.session.channel, fresh=True)
+        return replace(today, role=lower(Role(vote.role), today.role))
+
+    async def _finished(self, claimed: Proposal, person: Person, applied: Applied) -> Proposal | None:
+        outcome: Mapping[str, object] = applied.content
+        final = await self._moves.move(
+            claimed, applied.state, person, applied.state.value, outcome,
+            finished_at=self._clock.now(), outcome=outcome, outcome_text=applied.summary.said_in(language_of(claimed)),
+        )  # fmt: skip
+        if final is None:
+            _log.error("proposal %s left its claim while its action ran; the card may be behind", claimed.id)
+        return final
+
+    async def expire(self, proposal: Proposal, why: Phrase) -> None:
+        """Close a proposal that nobody may run any more, unless somebody was faster."""
+        expired = await self._expired(proposal, why)
+        if expired is not None:
+            await self._cards.settle(expired)
+
+    async def _expired(self, proposal: Proposal, why: Phrase) -> Proposal | None:
+        return await self._moves.move(
+            proposal, ProposalState.EXPIRED, NOBODY, "expired", {"why": why.en},
+            outcome_text=why.said_in(language_of(proposal)),
+        )  # fmt: skip
+
+    async def sweep(self) -> None:
+        """Close what nobody decided in time or could be run in time, and bring cards up to date that an edit did not reach."""
+        now = self._clock.now()
+        for proposal in await self._in_states(ProposalState.PENDING, ProposalState.APPROVED):
+            if now >= proposal.expires_at:
+                await self.expire(proposal, expired_phrase(proposal))
+        for proposal in await self._proposals.with_stale_card():
+            if proposal.state is not ProposalState.CLAIMED and now - _touched(proposal) > STALE_AFTER:
+                await self._cards.catch_up(proposal)
+
+    async def recover(self) -> None:
+        """After a process died, this one's predecessor or another: settle what it ran, run what was approved, catch up on cards."""
+        for proposal in await self._in_states(ProposalState.CLAIMED):
+            if proposal.id not in self._running and await self._is_abandoned(proposal):
+                await self._settle_by_reading(proposal)
+        await asyncio.gather(*(self.run(one) for one in await self._in_states(ProposalState.APPROVED)))
+        for proposal in await self._proposals.with_stale_card():
+            if proposal.state is not ProposalState.CLAIMED:
+                await self._cards.catch_up(proposal)
+
+    async def _is_abandoned(self, claimed: Proposal) -> bool:
+        return claimed.claimed_by in ("", self._process) or await self._is_dead(claimed.claimed_by)
+
+    async def _settle_by_reading(self, claimed: Proposal) -> None:
+        with bound(session=claimed.session, turn=claimed.turn_id, proposal=claimed.id):
+            person = await self._runner(claimed)
+            final = await self._finished(claimed, person, await self._applier.recover(claimed, person))
+            if final is not None:
+                await self._cards.settle(final)
+
+    async def _runner(self, claimed: Proposal) -> Person:
+        """Who approved last, or, where nobody can say who that is, somebody of that id with no rights."""
+        if not claimed.votes:
+            return NOBODY
+        vote = claimed.votes[-1]
+        try:
+            return await self._voter(vote, claimed)
+        except PlatformError as error:
+            _log.warning("who %s is cannot be asked: %s", vote.person_id, error)
+            return Person(vote.person_id, vote.person_name, Role.GUEST)
+
+    async def _in_states(self, *states: ProposalState) -> list[Proposal]:
+        return await self._proposals.in_states(frozenset(states))
+
+
+def _touched(proposal: Proposal) -> datetime:
+    """When the proposal last changed."""
+    voted = [vote.at for vote in proposal.votes]
+    return max(filter(None, [proposal.finished_at, proposal.decided_at, proposal.created_at, *voted]))

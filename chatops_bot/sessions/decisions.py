@@ -1,0 +1,251 @@
+"""Who decided what: a press on a card or a typed code becomes a vote, a rejection, or an honest no to whoever tried.
+
+The right is asked for each time. A decision moves the proposal by one compare-and-set, so of many who decide at once each
+counts once, and who came too late is told who was faster. A button proves by its seal that this program made it; what it
+says about the action is nothing: the action under an id never changes.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from chatops_bot.domain.event import ControlUsed
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.proposal import Proposal, ProposalState, Via, Vote
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.sealed_button import opened_button
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.voting import vote_of
+from chatops_bot.ports import Clock, Proposals
+from chatops_bot.rendering.card import needs_reading
+from chatops_bot.rendering.card_notices import READ_FIRST_REFUSED
+from chatops_bot.sessions.applying import Applying, expired_phrase
+from chatops_bot.sessions.commands import Verdict
+from chatops_bot.sessions.log_ids import bound
+from chatops_bot.sessions.proposal_cards import ProposalCards, language_of
+from chatops_bot.sessions.telling import Telling
+from chatops_bot.tools.drafting import subject_of
+from chatops_bot.tools.proposal_moves import ProposalMoves
+
+REASON_CHARS = 500
+"""Of a reason; a sentence or two. That of a rejection the model gets as well."""
+
+_UNKNOWN = Phrase(
+    "此处没有这个提案，未执行任何操作；请核对卡片上的代码。",
+    "There is no such proposal here, so nothing was run; check the code on the card.",
+)
+_NOT_OURS = Phrase(
+    "这个按钮不属于此处的任何提案，未执行任何操作；请输入卡片上的代码，或重新发起请求。",
+    "This button belongs to no proposal here, so nothing was run; type the code on the card, or ask for the change again.",
+)
+_VOTED = Phrase(
+    "您的批准已计入（{when}），每人只计一次；还需要 {missing} 位其他人批准。",
+    "Your approval counts already (since {when}), and once a person; it takes {missing} more by other people.",
+)
+_WHICH = Phrase("请输入 {typed}，或按卡片上的按钮。", "Type {typed}, or press the button on the card.")
+_OR = Phrase(" 或 ", " or ")
+_COMMANDS: dict[Verdict, Phrase] = {
+    "approve": Phrase("批准", "approve"),
+    "reject": Phrase("拒绝", "reject"),
+}
+_REJECTED = Phrase("已拒绝，未执行任何操作。", "Rejected; nothing was run.")
+_REJECTED_LATE = Phrase(
+    "过期（{when}）之后被拒绝，未执行任何操作。", "Rejected, after it had expired at {when}; nothing was run."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How somebody decided; of a press, the revision that its card showed."""
+
+    via: Via
+    revision: int | None = None
+
+    def told(self) -> Mapping[str, object]:
+        return {"via": self.via} | ({} if self.revision is None else {"revision": self.revision})
+
+
+class Decisions:
+    """`key` is the one that seals buttons."""
+
+    def __init__(
+        self, *, proposals: Proposals, telling: Telling, policy: Policy, moves: ProposalMoves, cards: ProposalCards,
+        applying: Applying, redactor: Redactor, clock: Clock, key: bytes,
+    ) -> None:  # fmt: skip
+        self._proposals = proposals
+        self._telling = telling
+        self._policy = policy
+        self._moves = moves
+        self._cards = cards
+        self._applying = applying
+        self._redactor = redactor
+        self._clock = clock
+        self._key = key
+
+    async def waiting(self, session: SessionKey) -> list[Proposal]:
+        """The session's proposals that may be decided on now, oldest first."""
+        pending = await self._proposals.in_states(frozenset({ProposalState.PENDING}))
+        return [one for one in pending if one.session == session and one.expires_at > self._clock.now()]
+
+    async def ask_which(
+        self, waiting: Sequence[Proposal], person: Person, verdict: Verdict, language: Language
+    ) -> None:
+        """Tell somebody who gave a verdict without a code what to type: a word alone decides nothing."""
+        command = _COMMANDS[verdict].said_in(language)
+        typed = _OR.said_in(language).join(f"`{command} {one.code}`" for one in waiting)
+        await self._telling.at(waiting[0].session, person, _WHICH.filled(typed=typed), language)
+
+    async def by_code(
+        self, session: SessionKey, code: str, person: Person, verdict: Verdict, language: Language,
+        *, reason: str = "", via: Via = "code",
+    ) -> None:  # fmt: skip
+        """A typed `approve <code>` or `reject <code>`, in the thread of the card.
+
+        `reason` is why they reject, or why they approve in spite of a freeze.
+        """
+        proposal = await self._proposals.by_code(session, code.upper())
+        if proposal is None:
+            await self._telling.at(session, person, _UNKNOWN, language)
+        elif verdict == "approve":
+            await self.approve(proposal, person, How(via), break_glass=reason)
+        else:
+            await self.reject(proposal, person, How(via), reason)
+
+    async def press(self, event: ControlUsed) -> None:
+        """A press on Approve or Reject."""
+        found = await self.opened(event)
+        if found is None:
+            return
+        proposal, how = found
+        if event.control == "approve":
+            await self.approve(proposal, event.person, how)
+        else:
+            await self.reject(proposal, event.person, how)
+
+    async def opened(self, event: ControlUsed) -> tuple[Proposal, How] | None:
+        """The proposal that a card's button is about. None when the button is forged, or of another card or installation:
+        whoever pressed it is told, and the audit notes it."""
+        opened = opened_button(self._key, event.control, event.value)
+        proposal = None if opened is None else await self._proposals.get(opened[0])
+        if (
+            opened is None
+            or proposal is None
+            or proposal.session != event.session
+            or opened[1] > proposal.revision
+        ):
+            await self._moves.refuse_press(event, _NOT_OURS)
+            await self._telling.at(event.session, event.person, _NOT_OURS, None)
+            return None
+        return proposal, How("button", opened[1])
+
+    async def approve(self, proposal: Proposal, person: Person, how: How, *, break_glass: str = "") -> None:
+        """Count the approval of somebody who may; with the last one that it takes, run the stored action."""
+        await self._until_moved(
+            proposal, person, how, lambda latest: self._vote(latest, person, how, break_glass)
+        )
+
+    async def reject(self, proposal: Proposal, person: Person, how: How, reason: str = "") -> None:
+        """Reject for somebody who may, in time or not: a late no is a no. `reason` goes on the record, and to the model."""
+        said = self._redactor.text(reason.strip()[:REASON_CHARS])
+        await self._until_moved(proposal, person, how, lambda latest: self._reject(latest, person, how, said))
+
+    async def _until_moved(
+        self, proposal: Proposal, person: Person, how: How, decide: Callable[[Proposal], Awaitable[bool]]
+    ) -> None:
+        """Decide on the proposal as it is now, and again as often as somebody else moves it meanwhile.
+
+        `decide` returns False when its move was lost.
+        """
+        with bound(session=proposal.session, turn=proposal.turn_id, proposal=proposal.id):
+            while not await decide(proposal):
+                newer = await self._proposals.get(proposal.id)
+                if newer is None:
+                    return
+                if newer.revision == proposal.revision:
+                    # Nobody was faster, so it was too late by the store's clock.
+                    await self._too_late(newer, person, how)
+                    return
+                proposal = newer
+
+    async def _vote(self, proposal: Proposal, person: Person, how: How, break_glass: str) -> bool:
+        now = self._clock.now()
+        if not proposal.is_open:
+            await self._telling.decided(proposal, person)
+            return True
+        if now >= proposal.expires_at:
+            await self._too_late(proposal, person, how)
+            return True
+        refusal = self._policy.may_approve(
+            person, subject_of(proposal), now, break_glass=break_glass, via=how.via
+        )
+        if refusal is not None:
+            return await self._refused(proposal, person, refusal, how)
+        if person.id not in proposal.read_by and needs_reading(proposal, self._redactor.text):
+            return await self._refused(proposal, person, READ_FIRST_REFUSED, how)
+        is_frozen = self._policy.frozen(subject_of(proposal), now) is not None
+        why = self._redactor.text(break_glass.strip()[:REASON_CHARS]) if is_frozen else ""
+        earlier = vote_of(proposal, person.id)
+        if earlier is not None:
+            missing = proposal.quorum - len(proposal.votes)
+            told = _VOTED.filled(when=f"{earlier.at:%H:%M} UTC", missing=missing)
+            await self._telling.about(proposal, person, told)
+            return True
+        vote = Vote(person.id, person.name, person.role.value, now, how.via, why)
+        votes = (*proposal.votes, vote)
+        is_last = len(votes) >= proposal.quorum
+        moved = await self._moves.move(
+            proposal, ProposalState.APPROVED if is_last else ProposalState.PENDING, person, "broke_glass" if why else "approved",
+            {**how.told(), "votes": len(votes), "quorum": proposal.quorum, "digest": proposal.digest}
+            | ({"break_glass": why} if why else {}),
+            votes=votes, **(_decided_by(person, vote) if is_last else {}),
+        )  # fmt: skip
+        if moved is None:
+            return False
+        if is_last:
+            await self._applying.run(moved)
+        else:
+            await self._cards.show_quietly(moved)
+        return True
+
+    async def _reject(self, proposal: Proposal, person: Person, how: How, reason: str) -> bool:
+        if proposal.state not in (ProposalState.PENDING, ProposalState.EXPIRED):
+            await self._telling.decided(proposal, person)
+            return True
+        refusal = self._policy.may_reject(person, subject_of(proposal))
+        if refusal is not None:
+            return await self._refused(proposal, person, refusal, how)
+        now = self._clock.now()
+        is_late = now >= proposal.expires_at
+        said = _REJECTED_LATE.filled(when=f"{proposal.expires_at:%H:%M} UTC") if is_late else _REJECTED
+        rejected = await self._moves.move(
+            proposal, ProposalState.REJECTED, person, "rejected",
+            {**how.told(), "after_expiry": is_late, "reason": reason},
+            decided_by_id=person.id, decided_by_name=person.name, decided_by_role=person.role.value, decided_at=now,
+            reason=reason, outcome_text=said.said_in(language_of(proposal)),
+        )  # fmt: skip
+        if rejected is None:
+            return False
+        await self._cards.settle(rejected)
+        if is_late:
+            await self._telling.about(proposal, person, said)
+        return True
+
+    async def _too_late(self, proposal: Proposal, person: Person, how: How) -> None:
+        await self._moves.refuse(proposal, person, expired_phrase(proposal), how.told())
+        await self._applying.expire(proposal, expired_phrase(proposal))
+        await self._telling.about(proposal, person, expired_phrase(proposal))
+
+    async def _refused(self, proposal: Proposal, person: Person, why: Phrase, how: How) -> bool:
+        await self._moves.refuse(proposal, person, why, how.told())
+        await self._telling.about(proposal, person, why)
+        return True
+
+
+def _decided_by(person: Person, vote: Vote) -> Mapping[str, object]:
+    return {
+        "decided_by_id": person.id,
+        "decided_by_name": person.name,
+        "decided_by_role": person.role.value,
+        "decided_at": vote.at,
+    }

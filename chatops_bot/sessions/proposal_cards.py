@@ -1,0 +1,132 @@
+"""The messages that show proposals: posted once, edited as states change, caught up after a crash.
+
+A card is drawn from the stored proposal alone. It comes last: after the state, and after the effect.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.transcript import ProposalDecided
+from chatops_bot.domain.view import View
+from chatops_bot.ports import Clock, Place, Platform, Store
+from chatops_bot.sessions.recording import shown_record
+
+_log = logging.getLogger(__name__)
+
+_NEVER_MADE = Phrase(
+    "机器人在提出新的提案之前重启了；如仍需要，请重新发起请求。",
+    "The bot restarted before the new proposal was made; ask for the change again if it is still needed.",
+)
+
+
+def language_of(proposal: Proposal) -> Language:
+    return "zh" if proposal.language == "zh" else "en"
+
+
+class Draw(Protocol):
+    def __call__(self, proposal: Proposal, *, codes: Mapping[str, str]) -> View:
+        """The card of a proposal; `codes` are those of the proposals that it points to, by id."""
+
+
+class ProposalCards:
+    def __init__(self, store: Store, platform: Platform, draw: Draw, clock: Clock) -> None:
+        self._store = store
+        self._platform = platform
+        self._draw = draw
+        self._clock = clock
+
+    async def show(self, proposal: Proposal) -> None:
+        """Post or update the proposal's card, and remember which revision it shows.
+
+        Another process may have shown a newer revision meanwhile, before this one landed on top of it: then that is shown again.
+        """
+        view = self._draw(proposal, codes=await self._codes(proposal))
+        place = Place(proposal.session.channel, proposal.session.thread)
+        known = proposal.card
+        if known is None and proposal.revision > 0:
+            # Somebody saw it and decided, so it was posted, in the moment in which its turn was stopped.
+            known = await self._platform.find(place, proposal.id)
+        if known is not None:
+            card = await self._platform.finish(known, view)
+        else:
+            card = await self._platform.post(place, view, key=proposal.id)
+        await self._store.audit.record(shown_record(proposal, card, self._clock.now()))
+        await self._store.proposals.shown(proposal.id, card, proposal.revision)
+        latest = await self._store.proposals.get(proposal.id)
+        if latest is not None and latest.shown_revision > proposal.revision:
+            await self.show(latest)
+
+    async def _codes(self, proposal: Proposal) -> Mapping[str, str]:
+        pointers = (proposal.supersedes, proposal.superseded_by, proposal.inverse_of, proposal.undone_by)
+        found = [await self._store.proposals.get(pointer) for pointer in pointers if pointer]
+        return {other.id: other.code for other in found if other is not None}
+
+    async def show_new(self, proposal: Proposal) -> None:
+        """Post the card of a new proposal, and let those that it replaces point to it."""
+        await self.show(proposal)
+        if proposal.supersedes:
+            for stale in await self._store.proposals.with_stale_card():
+                if stale.superseded_by == proposal.id:
+                    await self.catch_up(stale)
+
+    async def show_quietly(self, proposal: Proposal) -> None:
+        """Show the card; when the platform fails, it stays stale and is caught up later."""
+        try:
+            await self.show(proposal)
+        except PlatformError as error:
+            _log.warning("the card of proposal %s could not be updated: %s", proposal.id, error)
+
+    async def show_note(self, proposal: Proposal, note: Phrase) -> None:
+        """Show the card with a passing note that is not worth storing. Never raises PlatformError."""
+        await self.show_quietly(replace(proposal, outcome_text=note.said_in(language_of(proposal))))
+
+    async def catch_up(self, proposal: Proposal) -> None:
+        """Bring up to date the card, and before it the session's memory, of a proposal whose last step they missed."""
+        try:
+            if proposal.card is None:
+                place = Place(proposal.session.channel, proposal.session.thread)
+                proposal = replace(proposal, card=await self._platform.find(place, proposal.id))
+        except PlatformError as error:
+            _log.warning("the card of proposal %s could not be looked for: %s", proposal.id, error)
+            return
+        if proposal.state is ProposalState.SUPERSEDED:
+            newer = await self._store.proposals.get(proposal.superseded_by)
+            if newer is None:
+                proposal = replace(proposal, outcome_text=_NEVER_MADE.said_in(language_of(proposal)))
+        if proposal.is_open or await self._is_remembered(proposal):
+            await self.show_quietly(proposal)
+        else:
+            await self.settle(proposal)
+
+    async def settle(self, final: Proposal) -> None:
+        """The proposal has reached an end: remember it in the session, then show it."""
+        await self._store.transcripts.append(final.session, [self._entry(final)])
+        _log.info("the proposal is %s", final.state)
+        await self.show_quietly(final)
+
+    async def _is_remembered(self, proposal: Proposal) -> bool:
+        entries = await self._store.transcripts.load(proposal.session)
+        return any(
+            isinstance(entry, ProposalDecided)
+            and (entry.proposal_id, entry.state) == (proposal.id, proposal.state.value)
+            for entry in entries
+        )
+
+    def _entry(self, final: Proposal) -> ProposalDecided:
+        return ProposalDecided(
+            turn_id=final.turn_id,
+            at=self._clock.now(),
+            proposal_id=final.id,
+            code=final.code,
+            tool=final.tool,
+            target=final.plan.target,
+            state=final.state.value,
+            person_name=final.decided_by_name,
+            outcome=final.outcome_text,
+            reason=final.reason,
+        )

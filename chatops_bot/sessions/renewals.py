@@ -1,0 +1,96 @@
+"""Asking again for what drifted or expired: the same call, planned anew for whoever presses, on a card of its own.
+
+The old proposal makes way first, by compare-and-set, so that two presses make one new card.
+"""
+
+from typing import cast
+
+from chatops_bot.domain.errors import ToolError
+from chatops_bot.domain.event import ControlUsed
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.ports import Clock, Proposals, ToolContext, WriteTool
+from chatops_bot.sessions.decisions import Decisions, How
+from chatops_bot.sessions.log_ids import bound
+from chatops_bot.sessions.proposal_cards import ProposalCards, language_of
+from chatops_bot.sessions.telling import Telling
+from chatops_bot.tools.apply import called
+from chatops_bot.tools.drafting import Drafter
+from chatops_bot.tools.proposal_moves import ProposalMoves
+from chatops_bot.tools.proposing import same_call, waiting_here
+from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.validation import stored_arguments
+
+RENEWABLE = frozenset({ProposalState.DRIFTED, ProposalState.EXPIRED})
+
+_WAITS_ALREADY = Phrase(
+    "同一变更已在等待批准（{code}），没有再次提出。",
+    "The same change waits for approval already, as {code}; it was not proposed a second time.",
+)
+_CANNOT = Phrase("无法重新提出：{why_zh}", "It cannot be proposed again: {why_en}")
+
+
+class Renewals:
+    def __init__(
+        self, *, proposals: Proposals, registry: Registry, drafter: Drafter, policy: Policy, moves: ProposalMoves,
+        cards: ProposalCards, decisions: Decisions, telling: Telling, redactor: Redactor, clock: Clock,
+    ) -> None:  # fmt: skip
+        self._proposals = proposals
+        self._registry = registry
+        self._drafter = drafter
+        self._policy = policy
+        self._moves = moves
+        self._cards = cards
+        self._decisions = decisions
+        self._telling = telling
+        self._redactor = redactor
+        self._clock = clock
+
+    async def press(self, event: ControlUsed) -> None:
+        """A press on Propose again."""
+        found = await self._decisions.opened(event)
+        if found is not None:
+            old, how = found
+            with bound(session=old.session, turn=old.turn_id, proposal=old.id):
+                await self.renew(old, event.person, how)
+
+    async def renew(self, old: Proposal, person: Person, how: How) -> None:
+        """Propose the same call anew for `person`, who may ask for it, as things are now."""
+        if old.state not in RENEWABLE:
+            await self._telling.decided(old, person)
+            return
+        refusal = self._policy.may_ask(person, old.tool, old.effect, old.session.channel)
+        if refusal is not None:
+            await self._moves.refuse(old, person, refusal, how.told())
+            await self._telling.about(old, person, refusal)
+            return
+        waiting = await waiting_here(self._proposals, old.session, old.tool, self._clock.now())
+        same = same_call(waiting, old.arguments)
+        if same is not None:
+            await self._telling.about(old, person, _WAITS_ALREADY.filled(code=same.code))
+            return
+        try:
+            draft = await self._draft(old, person)
+        except ToolError as error:
+            why = self._redactor.phrase(error.phrase)
+            await self._telling.about(old, person, _CANNOT.filled(why_zh=why.zh, why_en=why.en))
+            return
+        superseded = await self._moves.supersede(old, draft, person)
+        if superseded is None:
+            newer = await self._proposals.get(old.id)
+            await self._telling.decided(newer or old, person)
+            return
+        await self._moves.add(draft, person, how.told())
+        await self._cards.show_new(draft)
+
+    async def _draft(self, old: Proposal, person: Person) -> Proposal:
+        tool = cast("WriteTool", self._registry.find(old.tool))
+        arguments = stored_arguments(old.arguments, tool.spec.arguments)
+        context = ToolContext(person, old.session, old.turn_id)
+        drafting = self._drafter.draft(
+            tool, arguments, context, call_id=old.call_id, language=language_of(old), supersedes=old.id
+        )
+        return await called(tool.spec, drafting)

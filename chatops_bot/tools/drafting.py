@@ -1,0 +1,102 @@
+"""A draft: the call of a write tool, planned by reading, as a sealed proposal that nobody has seen or stored yet."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from pydantic import BaseModel
+
+from chatops_bot.domain.errors import ToolFailed, ToolRefused
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.people import Risk
+from chatops_bot.domain.policy import Policy, Subject
+from chatops_bot.domain.proposal import Proposal, canonical_json, sealed_digest
+from chatops_bot.domain.tool import Plan
+from chatops_bot.ports import Clock, Ids, ToolContext, WriteTool
+from chatops_bot.tools.registry import contract_hash
+
+READABLE_CHARS = 200_000
+"""Some 5,000 lines, two hours of reading. Whoever would page through more of it at night approves without having read it."""
+
+
+def subject_of(proposal: Proposal) -> Subject:
+    """What a question about rights is about, of a proposal."""
+    return Subject(
+        proposal.tool, proposal.effect, proposal.risk, proposal.plan.target, proposal.requester_id, proposal.session.channel
+    )  # fmt: skip
+
+
+class Drafter:
+    """Makes drafts. `lifetime` is how long a proposal may be approved; `key` seals its action."""
+
+    def __init__(self, policy: Policy, clock: Clock, ids: Ids, lifetime: timedelta, key: bytes) -> None:
+        self._policy = policy
+        self._clock = clock
+        self._ids = ids
+        self._lifetime = lifetime
+        self._key = key
+
+    async def draft(
+        self,
+        tool: WriteTool,
+        arguments: BaseModel,
+        context: ToolContext,
+        *,
+        call_id: str,
+        language: Language,
+        supersedes: str = "",
+        inverse_of: str = "",
+    ) -> Proposal:
+        """The proposal of a call, asked for by the person of `context`. Raises ToolError where it makes no sense now, ToolRefused
+        where they may not."""
+        plan = await tool.plan(arguments, context)
+        stored = arguments.model_dump(mode="json")
+        refuse_what_nobody_would_read(plan, stored)
+        now = self._clock.now()
+        bare = Proposal(
+            id=self._ids.new("prop"),
+            code=self._ids.code(),
+            session=context.session,
+            turn_id=context.turn_id,
+            call_id=call_id,
+            tool=tool.spec.name,
+            effect=tool.spec.effect,
+            arguments=stored,
+            plan=plan,
+            risk=Risk(plan.risk),
+            requester_id=context.person.id,
+            requester_name=context.person.name,
+            language=language,
+            created_at=now,
+            expires_at=now + self._lifetime,
+            digest="",
+            tool_hash=contract_hash(tool.spec),
+            policy_version=self._policy.version,
+            supersedes=supersedes,
+            inverse_of=inverse_of,
+        )
+        subject = subject_of(bare)
+        refusal = self._policy.may_propose(context.person, subject)
+        if refusal is not None:
+            raise ToolRefused(refusal)
+        return self.sealed(replace(bare, quorum=self._policy.quorum(subject)))
+
+    def sealed(self, proposal: Proposal) -> Proposal:
+        """`proposal` with the seal of the action that it holds."""
+        return replace(proposal, digest=sealed_digest(self._key, proposal))
+
+
+def refuse_what_nobody_would_read(plan: Plan, arguments: Mapping[str, Any]) -> None:
+    """Raises ToolFailed for an action too long to be read before it is approved: nobody can approve what they did not read."""
+    texts = [text for _, text in plan.details]
+    texts += [side for change in plan.changes for side in (change.before, change.after) if side is not None]
+    length = max(sum(map(len, texts)), len(canonical_json(arguments)))
+    if length > READABLE_CHARS:
+        raise ToolFailed(
+            Phrase(
+                f"这个变更有 {length:,} 个字符，没有人会在批准前读完超过 {READABLE_CHARS:,} 个字符，因此没有提出；请缩短内容，例如改为调用一个脚本。",
+                f"The action is {length:,} characters long; nobody reads more than {READABLE_CHARS:,} before they approve, so it was "
+                "not proposed. Shorten it, for example by calling a script.",
+            )
+        )

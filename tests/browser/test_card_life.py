@@ -1,0 +1,98 @@
+"""The whole life of a card, looked at: pictures of each turn of it in both themes and widths, and a long one read in the page."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.platforms.slack.blocks import payload
+from chatops_bot.rendering.card import proposal_card
+from chatops_bot.simulators.slack.server import Workspace
+from tests.browser.conftest import Bot, Pages
+from tests.browser.kinds import channel_of
+from tests.browser.looks import ALL_LOOKS, TWO_LOOKS, looks_right
+from tests.browser.test_scenarios import ANSWER_MS, ask, become, reply
+from tests.rendering.proposals import CODES, DECIDED, LIFE, PROPOSAL, long_proposal
+from tests.scenarios.conftest import open_world
+from tests.scenarios.test_long_action import creating
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+
+DRIFTED = {
+    **DECIDED,
+    "state": ProposalState.DRIFTED,
+    "outcome_text": "cron_expr: 0 2 * * * → 5 5 * * *",
+    "outcome": {"cron_expr": {"then": "0 2 * * *", "now": "5 5 * * *"}},
+}
+CARDS: dict[str, Proposal] = {
+    "pending": PROPOSAL,
+    "drifted": replace(PROPOSAL, **DRIFTED),
+    "expired": replace(PROPOSAL, state=ProposalState.EXPIRED),
+    "long": long_proposal(),
+    **{name: replace(PROPOSAL, **life) for name, life in LIFE.items()},
+}
+
+
+async def test_each_turn_of_a_cards_life_is_readable_wide_and_narrow_light_and_dark(
+    workspace: Workspace, bot: Bot, open_page: Pages
+) -> None:
+    channel = channel_of(workspace)
+    stamps = {}
+    for name, proposal in CARDS.items():
+        card = payload(proposal_card(proposal, codes=CODES))
+        stamps[name] = await bot.post(channel, card["text"], blocks=card["blocks"])
+    page = await open_page("ana", f"#/{channel}")
+    await expect(page.get_by_role("article")).to_have_count(len(CARDS))
+    for name, ts in stamps.items():
+        row = page.locator(f'#channel .message[data-ts="{ts}"]')
+        await expect(row).not_to_contain_text("which this page does not show")
+        await looks_right(
+            page, f"card-{name}", row, ALL_LOOKS if name in ("long", "kept_until") else TWO_LOOKS
+        )
+
+
+async def test_a_long_action_is_read_by_keyboard_page_by_page_and_approved_then(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    async with open_world(tmp_path) as world, world.bot(creating()):
+        pages = Pages(chromium, world.workspace.url)
+        page = await pages("oscar")
+        await ask(page, "create the migration task")
+        await become(page, "Ana Duarte")
+        card = reply(page, "Approval needed: Create task migrate")
+        await expect(card).to_contain_text("What will be executed: 20 of 313 lines", timeout=ANSWER_MS)
+        await card.get_by_role("button", name="Approve").click()
+        await page.get_by_role("alertdialog").get_by_role("button", name="Approve").click()
+        refusal = page.locator("#thread .message.ephemeral", has_text="Your approval was not counted.")
+        await expect(refusal).to_be_visible(timeout=ANSWER_MS)
+
+        await card.get_by_role("button", name="Show all").press("Enter")
+        dialog = page.get_by_role("dialog", name="The whole action")
+        for number in (1, 2, 3):
+            await expect(dialog).to_contain_text(f"Page {number} of 3", timeout=ANSWER_MS)
+            body = dialog.locator(".dialog-body")
+            await expect(body).to_be_focused()
+            assert await body.evaluate("node => node.scrollTop") == 0
+            if number == 2:
+                await looks_right(page, "pages", dialog)
+            onward = dialog.get_by_role(
+                "button", name="I have read all of it" if number == 3 else "Next page"
+            )
+            while not await onward.evaluate("node => node === document.activeElement"):
+                await page.keyboard.press("Tab")
+            if number == 3:
+                await looks_right(page, "pages-last", onward)
+            await page.keyboard.press("Enter")
+        await expect(dialog).to_contain_text("Recorded: you have read all of it.", timeout=ANSWER_MS)
+        await looks_right(page, "pages-read", dialog, TWO_LOOKS)
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_be_hidden()
+
+        await expect(card).to_contain_text("Read to the end by 1")
+        await card.get_by_role("button", name="Approve").click()
+        await page.get_by_role("alertdialog").get_by_role("button", name="Approve").click()
+        await expect(reply(page, "Done: Create task migrate")).to_be_visible(timeout=ANSWER_MS)
+        await pages.close()
+        assert pages.problems == []

@@ -1,0 +1,41 @@
+"""A button's value proves that this program made it, for one press on one revision."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatops_bot.domain.sealed_button import opened_button, sealed_button
+
+KEY = b"k" * 32
+PRESSES = st.sampled_from(["approve", "reject", "undo", "keep"])
+IDS = st.text("abcdefghijklmnopqrstuvwxyz0123456789_", min_size=1, max_size=40)
+REVISIONS = st.integers(0, 999_999)
+
+
+@given(PRESSES, IDS, REVISIONS)
+def test_a_sealed_value_opens_to_what_it_was_made_of(press: str, proposal_id: str, revision: int):
+    assert opened_button(KEY, press, sealed_button(KEY, press, proposal_id, revision)) == (
+        proposal_id,
+        revision,
+    )
+
+
+@given(PRESSES, PRESSES, IDS, REVISIONS)
+def test_a_value_opens_for_no_other_press_and_no_other_key(
+    press: str, other: str, proposal_id: str, revision: int
+):
+    value = sealed_button(KEY, press, proposal_id, revision)
+    assert opened_button(b"other" * 8, press, value) is None
+    assert (opened_button(KEY, other, value) is None) == (other != press)
+
+
+@given(PRESSES, IDS, REVISIONS, st.data())
+def test_a_changed_value_opens_to_nothing(press: str, proposal_id: str, revision: int, data: st.DataObject):
+    value = sealed_button(KEY, press, proposal_id, revision)
+    at = data.draw(st.integers(0, len(value) - 1))
+    letter = data.draw(st.characters(exclude_characters=value[at]))
+    assert opened_button(KEY, press, value[:at] + letter + value[at + 1 :]) is None
+
+
+@given(PRESSES, st.text(max_size=120))
+def test_a_made_up_value_opens_to_nothing(press: str, value: str):
+    assert opened_button(KEY, press, value) is None

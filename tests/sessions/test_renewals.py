@@ -1,0 +1,116 @@
+"""Propose again: the same call, planned as things are now, for whoever presses; one new card for however many presses."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.transcript import ProposalDecided
+from tests.sessions.panel import ADAM, ANA, BEN, VERA, Panel
+from tests.small_tools import OSCAR, SESSION
+
+PENDING, SUPERSEDED = ProposalState.PENDING, ProposalState.SUPERSEDED
+
+
+async def drifted(panel: Panel) -> Proposal:
+    proposal = await panel.propose(1, "pause")
+    panel.switches.states[1] = "archived"
+    done = await panel.press(ANA, proposal)
+    assert done.state is ProposalState.DRIFTED
+    return done
+
+
+async def expired(panel: Panel) -> Proposal:
+    proposal = await panel.propose(1, "pause")
+    panel.clock.advance(timedelta(minutes=61))
+    await panel.one.applying.sweep()
+    return await panel.now(proposal)
+
+
+async def pending(panel: Panel) -> list[Proposal]:
+    return await panel.store.proposals.in_states(frozenset({PENDING}))
+
+
+@pytest.mark.parametrize("made", [drifted, expired])
+async def test_the_same_call_is_proposed_anew_as_things_are_now(panel: Panel, made):
+    old = await made(panel)
+    before = panel.switches.state(1)
+    superseded = await panel.press(BEN, old, "again")
+    (new,) = await pending(panel)
+    assert (superseded.state, superseded.superseded_by, new.supersedes) == (SUPERSEDED, new.id, old.id)
+    assert (new.arguments, new.tool, new.requester_id) == (old.arguments, old.tool, BEN.id)
+    assert new.plan.preconditions == {"status": before}
+    assert new.expires_at == panel.clock.now() + timedelta(hours=1)
+    assert panel.board.posted == [old.id, new.id]
+    assert panel.board.cards[old.id].fallback.startswith("Replaced: ")
+    assert (await panel.press(ANA, new)).state is ProposalState.APPLIED
+    entries = await panel.store.transcripts.load(SESSION)
+    told = [(entry.proposal_id, entry.state) for entry in entries if isinstance(entry, ProposalDecided)]
+    assert told == [(old.id, old.state.value), (old.id, "superseded"), (new.id, "applied")]
+    assert await panel.steps(new) == ["proposed", "approved", "claimed", "applied"]
+
+
+async def test_whoever_proposes_again_is_the_one_who_asked(panel: Panel):
+    await panel.press(ANA, await drifted(panel), "again")
+    (new,) = await pending(panel)
+    assert (await panel.press(ANA, new)).state is PENDING
+    assert panel.board.heard(ANA)[-1].startswith("You asked for this change yourself")
+
+
+async def test_many_presses_make_one_new_card(panel: Panel):
+    old = await drifted(panel)
+    processes = [panel.one, panel.process("process_2")]
+    presses = [panel.event(person, old, "again") for person in (OSCAR, ANA, BEN, ADAM)] * 3
+    await asyncio.gather(*(processes[n % 2].press(press) for n, press in enumerate(presses)))
+    assert len(await pending(panel)) == 1
+    assert len(panel.board.posted) == 2
+    assert (await panel.now(old)).state is SUPERSEDED
+
+
+async def test_who_may_not_ask_for_it_may_not_ask_again(panel: Panel):
+    old = await drifted(panel)
+    assert await panel.press(VERA, old, "again") == old
+    (told,) = panel.board.heard(VERA)
+    assert told.startswith("Role viewer may read but not ask for changes")
+    assert await panel.steps(old) == ["proposed", "approved", "claimed", "drifted", "refused"]
+
+
+async def test_what_makes_no_sense_any_more_is_told_and_the_old_card_stays(panel: Panel):
+    old = await drifted(panel)
+    panel.switches.states[1] = "disabled"
+    assert await panel.press(BEN, old, "again") == old
+    assert panel.board.heard(BEN) == ["It cannot be proposed again: Task #1 is disabled already"]
+    assert await pending(panel) == []
+
+
+async def test_what_somebody_asked_for_again_in_words_gets_no_second_card(panel: Panel):
+    old = await expired(panel)
+    panel.memory.writes.clear()
+    new = await panel.propose(1, "pause", turn="turn_2")
+    assert await panel.press(BEN, old, "again") == old
+    assert panel.board.heard(BEN) == [
+        f"The same change waits for approval already, as {new.code}; it was not proposed a second time."
+    ]
+
+
+@pytest.mark.parametrize("state", ["pending", "applied", "rejected", "superseded"])
+async def test_only_what_drifted_or_expired_is_proposed_again(panel: Panel, state: str):
+    proposal = await panel.propose(1)
+    if state == "applied":
+        await panel.press(ANA, proposal)
+    elif state == "rejected":
+        await panel.press(ANA, proposal, "reject")
+    elif state == "superseded":
+        await panel.moves.supersede(proposal, replace(proposal, id="prop_x", code="XXXXXX"), OSCAR)
+    before = await panel.now(proposal)
+    assert await panel.press(BEN, before, "again") == before
+    assert len(panel.board.posted) == 1
+
+
+async def test_a_crash_before_the_new_card_leaves_an_old_one_that_says_so(panel: Panel):
+    old = await drifted(panel)
+    await panel.moves.supersede(old, replace(old, id="prop_x", code="XXXXXX"), BEN)
+    await panel.process("process_2").applying.recover()
+    assert "The bot restarted before the new proposal was made" in str(panel.board.cards[old.id])
