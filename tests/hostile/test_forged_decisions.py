@@ -12,7 +12,7 @@ import pytest
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import AccountConfig, AccountsConfig, Config, SchedulerConfig, Secrets
 from chatops_bot.app.core import Core, build_core
-from chatops_bot.app.engine import alone
+from chatops_bot.app.engine import node_of
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.view import Button, Buttons, Modal, View
@@ -116,7 +116,7 @@ async def open_desk(folder: Path) -> AsyncIterator[Desk]:
     )
     core = build_core(
         config, secrets, clock=clock, ids=ids, store=store, registry=Registry([switch]), model=ObedientModel(),
-        platform=wall, directory=people, on_rest=lambda turn, outcome: None, node=alone(ids, None),
+        platform=wall, directory=people, on_rest=lambda turn, outcome: None, node=node_of(store, ids, None),
     )  # fmt: skip
     inbound = SlackInbound(
         Identity("T1", "U0BOT", "B0BOT"), cast("SlackDirectory", people), wall.whisper, core.router.handle, core.router.submit
