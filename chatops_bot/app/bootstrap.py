@@ -104,9 +104,7 @@ async def open_bot(
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept.audit, platform, clock)
         take_over = partial(_recover, core, platform, directory, clock, turns)
-        peers = _peers(core, take_over, config.store.lease_seconds)
-        await peers.join()
-        stack.push_async_callback(_leave, peers)
+        peers = await _joined(stack, core, take_over, config.store.lease_seconds)
         never_started = await take_over()
         await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
@@ -123,10 +121,8 @@ async def open_bot(
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        _run_beside(stack, sweep(_overdue(core, config.store.lease_seconds)), "expiry sweep")
-        _run_beside(stack, metrics.watch_loop(), "loop lag")
-        watch = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
-        _run_beside(stack, watch.watch(), "policy check")
+        policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
+        _look_after(stack, sweep(_overdue(core, config.store.lease_seconds)), metrics, policy)
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
@@ -214,14 +210,24 @@ async def _recover(
     return never_started
 
 
-def _peers(core: Core, take_over: Callable[[], Awaitable[list[TurnInput]]], lease_seconds: float) -> Peers:
+async def _joined(
+    stack: AsyncExitStack,
+    core: Core,
+    take_over: Callable[[], Awaitable[list[TurnInput]]],
+    lease_seconds: float,
+) -> Peers:
+    """The processes that share the store, this one among them until the stack is closed."""
+
     async def go_on() -> None:
         core.router.resume(await take_over())
 
-    return Peers(
+    peers = Peers(
         core.store, take_over=go_on, hear=core.router.hear, held=core.router.held, let_go=core.router.let_go,
         lease_seconds=lease_seconds,
     )  # fmt: skip
+    await peers.join()
+    stack.push_async_callback(_leave, peers)
+    return peers
 
 
 async def _leave(peers: Peers) -> None:
@@ -258,6 +264,14 @@ async def _anchor(
     await anchoring.begin([key.id for key in secrets.keys.audit] if secrets.keys else [])
     stack.push_async_callback(anchoring.end)
     _run_beside(stack, anchoring.keep(), "anchoring of the audit")
+
+
+def _look_after(
+    stack: AsyncExitStack, sweeping: Coroutine[Any, Any, None], metrics: Metrics, policy: PolicyWatch
+) -> None:
+    _run_beside(stack, sweeping, "expiry sweep")
+    _run_beside(stack, metrics.watch_loop(), "loop lag")
+    _run_beside(stack, policy.watch(), "policy check")
 
 
 def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:
