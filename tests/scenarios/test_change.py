@@ -249,7 +249,7 @@ async def test_free_words_are_no_consent(world: World):
 @pytest.mark.case("peer-T76")
 async def test_two_people_who_click_at_once_make_one_decision(world: World):
     both_read = asyncio.Barrier(2)
-    first_reads = 2
+    first_reads = 0
 
     async def meet(name: str, call: Callable[[], Awaitable[Any]]) -> Any:
         nonlocal first_reads
@@ -261,6 +261,7 @@ async def test_two_people_who_click_at_once_make_one_decision(world: World):
 
     async with world.bot(pausing(), wrap_store=tapped(meet)):
         ts, card = await asked_for(world, "pause it please")
+        first_reads = 2
         await asyncio.gather(world.click("ana", card, "approve"), world.click("adam", card, "approve"))
         done = await world.becomes(ts, card, "Done: ")
         winner, loser = ("ana", "adam") if "Ana Duarte" in everything(done) else ("adam", "ana")
