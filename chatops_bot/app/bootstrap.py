@@ -111,10 +111,8 @@ async def open_bot(
         api = await stack.enter_async_context(local_api(config.data))
         _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
         _run_beside(stack, peers.keep_hearing(), "relay from other processes")
-        drain_seconds = config.shutdown.drain_seconds
-        stack.push_async_callback(
-            come_to_rest, slack, core.router, desk, drain_seconds, hurry or asyncio.Event()
-        )
+        rest = partial(come_to_rest, slack, core.router, desk, config.shutdown.drain_seconds)
+        stack.push_async_callback(rest, hurry or asyncio.Event())
         core.router.resume(never_started)
         await core.router.resume_forms()
         stack.callback(peers.stop_taking_over)
