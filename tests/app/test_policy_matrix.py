@@ -20,7 +20,7 @@ import pytest
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people
-from chatops_bot.app.engine import Node, alone, build_engine
+from chatops_bot.app.engine import Node, build_engine, node_of
 from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_client import LocalClient, reach
 from chatops_bot.app.local_desk import LocalDesk, Rests
@@ -360,7 +360,7 @@ async def product(
         members: Any = Members()
         slack = SlackDirectory(members, clock, config.roster, config.groups)
         directory = ChatAndLocalPeople(slack, local_people(config))
-        node, hall, rests, redactor = alone(ids, None), Hall(), Rests(), Redactor(())
+        node, hall, rests, redactor = node_of(store, ids, None), Hall(), Rests(), Redactor(())
         shared: dict[str, Any] = {
             "clock": clock,
             "ids": ids,

@@ -24,7 +24,7 @@ DRIFTED = {
     **DECIDED,
     "state": ProposalState.DRIFTED,
     "outcome_text": "cron_expr: 0 2 * * * → 5 5 * * *",
-    "outcome": {"cron_expr": {"then": "0 2 * * *", "now": "5 5 * * *"}},
+    "outcome": {"drifted": {"cron_expr": {"before": "0 2 * * *", "now": "5 5 * * *"}}},
 }
 CARDS: dict[str, Proposal] = {
     "pending": PROPOSAL,

@@ -66,6 +66,7 @@ class Switches:
 
     states: dict[int, str] = field(default_factory=dict)
     applied: list[tuple[str, int, str]] = field(default_factory=list)
+    ran_as: list[Person] = field(default_factory=list)
     planned: int = 0
     gate: asyncio.Event | None = None
     entered: asyncio.Queue[int] = field(default_factory=asyncio.Queue)
@@ -91,6 +92,7 @@ class Switches:
         task = arguments.task_id
         assert task not in self.under_way, "two changes of one target at once"
         self.applied.append((context.idempotency_key, task, arguments.action))
+        self.ran_as.append(context.person)
         if not self.sticks:
             self.states[task] = WANTED[arguments.action]
         self.under_way.add(task)
@@ -174,17 +176,22 @@ class Board:
 
 @dataclass
 class People:
-    """Who everybody is now. `asked` are the ids that were asked for afresh."""
+    """Who everybody is now. `asked` are the ids that were asked for afresh; `gate` holds the answer up."""
 
     known: dict[str, Person]
     asked: list[str] = field(default_factory=list)
     fault: PlatformError | None = None
+    gate: asyncio.Event | None = None
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         if self.fault is not None:
             raise self.fault
         if fresh:
             self.asked.append(user_id)
+            self.reached.set()
+            if self.gate is not None:
+                await self.gate.wait()
         return self.known.get(user_id, Person(user_id, user_id, Role.GUEST))
 
 
