@@ -104,19 +104,14 @@ async def open_bot(
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept.audit, platform, clock)
         take_over = partial(_recover, core, platform, directory, clock, turns)
-        peers = _peers(core, take_over, config.store.lease_seconds)
-        await peers.join()
-        stack.push_async_callback(_leave, peers)
+        peers = await _join(stack, core, take_over, config.store.lease_seconds)
         never_started = await take_over()
         await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
-        _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
-        _run_beside(stack, peers.keep_hearing(), "relay from other processes")
-        drain_seconds = config.shutdown.drain_seconds
-        stack.push_async_callback(
-            come_to_rest, slack, core.router, desk, drain_seconds, hurry or asyncio.Event()
-        )
+        _live_among(stack, peers)
+        resting = partial(come_to_rest, slack, core.router, desk, config.shutdown.drain_seconds)
+        stack.push_async_callback(resting, hurry or asyncio.Event())
         core.router.resume(never_started)
         await core.router.resume_forms()
         stack.callback(peers.stop_taking_over)
@@ -214,14 +209,29 @@ async def _recover(
     return never_started
 
 
-def _peers(core: Core, take_over: Callable[[], Awaitable[list[TurnInput]]], lease_seconds: float) -> Peers:
+async def _join(
+    stack: AsyncExitStack,
+    core: Core,
+    take_over: Callable[[], Awaitable[list[TurnInput]]],
+    lease_seconds: float,
+) -> Peers:
+    """Tell the other processes of the store that this one lives, until the stack is closed."""
+
     async def go_on() -> None:
         core.router.resume(await take_over())
 
-    return Peers(
+    peers = Peers(
         core.store, take_over=go_on, hear=core.router.hear, held=core.router.held, let_go=core.router.let_go,
         lease_seconds=lease_seconds,
     )  # fmt: skip
+    await peers.join()
+    stack.push_async_callback(_leave, peers)
+    return peers
+
+
+def _live_among(stack: AsyncExitStack, peers: Peers) -> None:
+    _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
+    _run_beside(stack, peers.keep_hearing(), "relay from other processes")
 
 
 async def _leave(peers: Peers) -> None:
