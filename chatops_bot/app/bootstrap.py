@@ -104,15 +104,14 @@ async def open_bot(
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept.audit, platform, clock)
         take_over = partial(_recover, core, platform, directory, clock, turns)
-        peers = await _joined(stack, core, take_over, config.store.lease_seconds)
+        peers = await _join(stack, core, take_over, config.store.lease_seconds)
         never_started = await take_over()
         await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
-        _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
-        _run_beside(stack, peers.keep_hearing(), "relay from other processes")
-        rest = partial(come_to_rest, slack, core.router, desk, config.shutdown.drain_seconds)
-        stack.push_async_callback(rest, hurry or asyncio.Event())
+        _live_among(stack, peers)
+        resting = partial(come_to_rest, slack, core.router, desk, config.shutdown.drain_seconds)
+        stack.push_async_callback(resting, hurry or asyncio.Event())
         core.router.resume(never_started)
         await core.router.resume_forms()
         stack.callback(peers.stop_taking_over)
@@ -208,13 +207,13 @@ async def _recover(
     return never_started
 
 
-async def _joined(
+async def _join(
     stack: AsyncExitStack,
     core: Core,
     take_over: Callable[[], Awaitable[list[TurnInput]]],
     lease_seconds: float,
 ) -> Peers:
-    """The processes that share the store, this one among them until the stack is closed."""
+    """Tell the other processes of the store that this one lives, until the stack is closed."""
 
     async def go_on() -> None:
         core.router.resume(await take_over())
@@ -226,6 +225,11 @@ async def _joined(
     await peers.join()
     stack.push_async_callback(_leave, peers)
     return peers
+
+
+def _live_among(stack: AsyncExitStack, peers: Peers) -> None:
+    _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
+    _run_beside(stack, peers.keep_hearing(), "relay from other processes")
 
 
 async def _leave(peers: Peers) -> None:
