@@ -111,25 +111,34 @@ async def open_bot(
         await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
-        _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
-        _run_beside(stack, peers.keep_hearing(), "relay from other processes")
-        drain_seconds = config.shutdown.drain_seconds
-        stack.push_async_callback(
-            come_to_rest, slack, core.router, desk, drain_seconds, hurry or asyncio.Event()
-        )
+        _keep_in_touch(stack, peers)
+        at_once, patience = hurry or asyncio.Event(), config.shutdown.drain_seconds
+        stack.push_async_callback(come_to_rest, slack, core.router, desk, patience, at_once)
         core.router.resume(never_started)
         await core.router.resume_forms()
         stack.callback(peers.stop_taking_over)
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        _run_beside(stack, sweep(_overdue(core, config.store.lease_seconds)), "expiry sweep")
-        _run_beside(stack, metrics.watch_loop(), "loop lag")
         watch = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
-        _run_beside(stack, watch.watch(), "policy check")
+        _keep_watch(stack, config, core, metrics, watch)
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
+
+
+def _keep_in_touch(stack: AsyncExitStack, peers: Peers) -> None:
+    _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
+    _run_beside(stack, peers.keep_hearing(), "relay from other processes")
+
+
+def _keep_watch(
+    stack: AsyncExitStack, config: Config, core: Core, metrics: Metrics, watch: PolicyWatch
+) -> None:
+    """What is looked at again and again as long as the bot runs."""
+    _run_beside(stack, sweep(_overdue(core, config.store.lease_seconds)), "expiry sweep")
+    _run_beside(stack, metrics.watch_loop(), "loop lag")
+    _run_beside(stack, watch.watch(), "policy check")
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
