@@ -104,41 +104,25 @@ async def open_bot(
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept.audit, platform, clock)
         take_over = partial(_recover, core, platform, directory, clock, turns)
-        peers = _peers(core, take_over, config.store.lease_seconds)
-        await peers.join()
-        stack.push_async_callback(_leave, peers)
+        peers = await _join(stack, core, take_over, config.store.lease_seconds)
         never_started = await take_over()
         await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
-        _keep_in_touch(stack, peers)
-        at_once, patience = hurry or asyncio.Event(), config.shutdown.drain_seconds
-        stack.push_async_callback(come_to_rest, slack, core.router, desk, patience, at_once)
+        _live_among(stack, peers)
+        resting = partial(come_to_rest, slack, core.router, desk, config.shutdown.drain_seconds)
+        stack.push_async_callback(resting, hurry or asyncio.Event())
         core.router.resume(never_started)
         await core.router.resume_forms()
         stack.callback(peers.stop_taking_over)
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        watch = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
-        _keep_watch(stack, config, core, metrics, watch)
+        policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
+        _look_after(stack, sweep(_overdue(core, config.store.lease_seconds)), metrics, policy)
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
-
-
-def _keep_in_touch(stack: AsyncExitStack, peers: Peers) -> None:
-    _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
-    _run_beside(stack, peers.keep_hearing(), "relay from other processes")
-
-
-def _keep_watch(
-    stack: AsyncExitStack, config: Config, core: Core, metrics: Metrics, watch: PolicyWatch
-) -> None:
-    """What is looked at again and again as long as the bot runs."""
-    _run_beside(stack, sweep(_overdue(core, config.store.lease_seconds)), "expiry sweep")
-    _run_beside(stack, metrics.watch_loop(), "loop lag")
-    _run_beside(stack, watch.watch(), "policy check")
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
@@ -223,14 +207,29 @@ async def _recover(
     return never_started
 
 
-def _peers(core: Core, take_over: Callable[[], Awaitable[list[TurnInput]]], lease_seconds: float) -> Peers:
+async def _join(
+    stack: AsyncExitStack,
+    core: Core,
+    take_over: Callable[[], Awaitable[list[TurnInput]]],
+    lease_seconds: float,
+) -> Peers:
+    """Tell the other processes of the store that this one lives, until the stack is closed."""
+
     async def go_on() -> None:
         core.router.resume(await take_over())
 
-    return Peers(
+    peers = Peers(
         core.store, take_over=go_on, hear=core.router.hear, held=core.router.held, let_go=core.router.let_go,
         lease_seconds=lease_seconds,
     )  # fmt: skip
+    await peers.join()
+    stack.push_async_callback(_leave, peers)
+    return peers
+
+
+def _live_among(stack: AsyncExitStack, peers: Peers) -> None:
+    _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
+    _run_beside(stack, peers.keep_hearing(), "relay from other processes")
 
 
 async def _leave(peers: Peers) -> None:
@@ -267,6 +266,14 @@ async def _anchor(
     await anchoring.begin([key.id for key in secrets.keys.audit] if secrets.keys else [])
     stack.push_async_callback(anchoring.end)
     _run_beside(stack, anchoring.keep(), "anchoring of the audit")
+
+
+def _look_after(
+    stack: AsyncExitStack, sweeping: Coroutine[Any, Any, None], metrics: Metrics, policy: PolicyWatch
+) -> None:
+    _run_beside(stack, sweeping, "expiry sweep")
+    _run_beside(stack, metrics.watch_loop(), "loop lag")
+    _run_beside(stack, policy.watch(), "policy check")
 
 
 def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from chatops_bot.domain.event import ControlUsed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.policy import Policy, Subject
-from chatops_bot.domain.proposal import Proposal
+from chatops_bot.domain.proposal import Proposal, Via
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import sealed_button
 from chatops_bot.domain.session import MessageRef, SessionKey
@@ -193,6 +194,30 @@ class People:
             if self.gate is not None:
                 await self.gate.wait()
         return self.known.get(user_id, Person(user_id, user_id, Role.GUEST))
+
+
+NO = Phrase("不行", "No.")
+
+
+class Says(Policy):
+    """Refuses from the `nos`th question on; `asked` are those who were asked about, and how they came."""
+
+    def __init__(self, nos: int = 0) -> None:
+        super().__init__()
+        self.nos = nos
+        self.asked: list[tuple[str, Via | None]] = []
+
+    def may_approve(
+        self, person: Person, subject: Subject, now: datetime, *, break_glass: str = "", via: Via = "button"
+    ) -> Phrase | None:
+        return self._answer(person, via)
+
+    def may_reject(self, person: Person, subject: Subject) -> Phrase | None:
+        return self._answer(person, None)
+
+    def _answer(self, person: Person, via: Via | None) -> Phrase | None:
+        self.asked.append((person.id, via))
+        return NO if len(self.asked) > self.nos else None
 
 
 class TwoMust(Policy):
