@@ -127,6 +127,7 @@ def _overdue(core: Core) -> Mapping[str, Callable[[], Awaitable[None]]]:
     """What closes what is overdue, by what it is."""
     return {
         "proposals": core.applying.sweep,
+        "reminders": core.reminders.sweep,
         "forms": core.forms.sweep,
         "filled forms": core.router.begin_filled,
     }
