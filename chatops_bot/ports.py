@@ -196,7 +196,10 @@ class Platform(Protocol):
 
 class Transcripts(Protocol):
     async def append(self, session: SessionKey, entries: Sequence[Entry]) -> None:
-        """Store entries in order, all or none; durable on return."""
+        """Store entries in order, all or none; durable on return.
+
+        Raises TurnLost for an entry that a turn makes (`transcript.MADE_BY_TURNS`) when another process has that turn.
+        """
 
     async def load(self, session: SessionKey) -> list[Entry]:
         """Every entry of the session, oldest first; empty when there is none."""
@@ -206,19 +209,39 @@ class Transcripts(Protocol):
 
 
 class Turns(Protocol):
-    async def begin(self, turn: RunningTurn, claim: str = "") -> bool:
+    """Turns that were accepted. Each that did not end is held by one process: it runs there, or waits to.
+
+    All unfinished turns of a session are held by one process, so that one of them runs at a time. What a process writes to
+    a turn that another has taken over meanwhile raises TurnLost: it was paused for so long that it was taken for dead.
+    """
+
+    async def begin(self, turn: RunningTurn, claim: str = "") -> str:
         """Record a turn as running before it does anything, and claim the inbox key `claim` with it, both or neither.
 
-        False, with nothing recorded, when that key was claimed before.
+        Returns the process that holds it: the living one that holds the session's other turns, else this one. Empty, with
+        nothing recorded, when that key was claimed before.
         """
 
     async def checkpoint(self, turn_id: str, message: MessageRef | None, snapshot: str) -> None:
-        """Keep the answer so far, for recovery."""
+        """Keep the answer so far, for recovery. Raises TurnLost."""
 
-    async def end(self, turn_id: str, outcome: TurnOutcome) -> None: ...
+    async def end(self, turn_id: str, outcome: TurnOutcome) -> None:
+        """Raises TurnLost."""
 
     async def running(self) -> list[RunningTurn]:
-        """Turns that began and never ended, oldest first."""
+        """Turns that began and never ended, whoever holds them, oldest first."""
+
+    async def holder(self, turn_id: str) -> str:
+        """The living process that holds an unfinished turn; empty when there is none."""
+
+    async def holder_of(self, session: SessionKey) -> str:
+        """The living process that holds the session's unfinished turns; empty when there is none."""
+
+    async def take_over(self) -> list[RunningTurn]:
+        """Take every unfinished turn whose process is dead (its `process_lease` ran out), and return them, oldest first.
+
+        Never one of this process's own, and none of a session that another living process holds; each goes to one taker.
+        """
 
 
 class Inbox(Protocol):
@@ -235,7 +258,7 @@ class Proposals(Protocol):
     async def get(self, proposal_id: str) -> Proposal | None: ...
 
     async def by_code(self, session: SessionKey, code: str) -> Proposal | None:
-        """The session's proposal with this code, whatever its state."""
+        """The session's newest proposal with this code, whatever its state."""
 
     async def with_code(self, code: str) -> list[Proposal]:
         """The proposals of all sessions with this code, whatever their state, oldest first."""
@@ -335,8 +358,32 @@ class Controls(Protocol):
     async def get(self, token: str) -> str | None: ...
 
 
+def process_lease(process: str) -> str:
+    """The lease that says that a process lives."""
+    return f"process:{process}"
+
+
+class Relay(Protocol):
+    """Words between the processes that share a store."""
+
+    async def send(self, process: str, body: str) -> None:
+        """Durable on return. What is sent to a process that is no more is never read."""
+
+    def receive(self) -> AsyncGenerator[str, None]:
+        """What was sent to this process, in order; waits for more. Each body comes until the next is asked for: at least once."""
+
+
 class Store(Protocol):
-    """All roles of one store."""
+    """All roles of one store. `process` is the name of this process among those that share it, new at each start."""
+
+    @property
+    def process(self) -> str: ...
+
+    @property
+    def leases(self) -> Leases: ...
+
+    @property
+    def relay(self) -> Relay: ...
 
     @property
     def transcripts(self) -> Transcripts: ...
@@ -355,9 +402,6 @@ class Store(Protocol):
 
     @property
     def audit(self) -> KeptAudit: ...
-
-    @property
-    def leases(self) -> Leases: ...
 
     @property
     def controls(self) -> Controls: ...

@@ -1,12 +1,15 @@
 """Settings that every test shares."""
 
 import os
+import socket
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import settings
 
 from chatops_bot.app.clock import CountingIds, ManualClock
+from tests.redis_server import RedisServer
 
 SOAK_SIZES = {"": 1, "ci": 3, "full": 30}
 SOAK_SIZE = os.environ.get("SOAK_SIZE", "")
@@ -47,3 +50,27 @@ def ids() -> CountingIds:
 def soak() -> int:
     """How many times the small size a soak test runs: 1 in `make test`, 3 in `make soak SIZE=ci`, 30 in full."""
     return SOAK_SIZES[SOAK_SIZE]
+
+
+@pytest.fixture(scope="session")
+def redis_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """One server for all tests of this worker; see `redis` for an empty one."""
+    server = RedisServer(tmp_path_factory.mktemp("redis"))
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def redis(redis_process: RedisServer) -> RedisServer:
+    """The worker's server, emptied."""
+    redis_process.flush()
+    return redis_process
+
+
+@pytest.fixture
+def unused_port() -> int:
+    """A port of this machine at which nothing answers."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])

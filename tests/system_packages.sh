@@ -1,12 +1,13 @@
 #!/bin/sh
-# Installs what tests need from outside Python: a browser, the sandbox that runs shell payloads, and a compiler for the
-# foreign model server of the soak tests.
+# Installs what tests need from outside Python: a browser, the sandbox that runs shell payloads, a Redis server,
+# and a compiler for the foreign model server of the soak tests.
 # As root on Debian it installs them; elsewhere it says what to install, and those tests skip and say so.
 set -eu
 missing=""
 command -v chromium >/dev/null 2>&1 || missing="$missing chromium fonts-noto-cjk fonts-noto-color-emoji"
 command -v c++ >/dev/null 2>&1 || missing="$missing g++"
 command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
+command -v redis-server >/dev/null 2>&1 || missing="$missing redis-server"
 [ -z "$missing" ] && exit 0
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "installing for the tests:$missing"

@@ -14,9 +14,9 @@ import aiohttp
 
 from chatops_bot.app.bootstrap import CUT_SECONDS
 from chatops_bot.app.clock import RandomIds, SystemClock
-from chatops_bot.app.config import Config, load_secrets
+from chatops_bot.app.config import Config, StoreConfig, load_secrets
 from chatops_bot.app.core import build_core, local_desk, open_registry, open_store
-from chatops_bot.app.engine import alone
+from chatops_bot.app.engine import node_of
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.local_socket import user_name
 from chatops_bot.app.logs import set_up_logs
@@ -63,12 +63,14 @@ async def bot_for_one_question(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="chatops-bot-"))
         session = await stack.enter_async_context(aiohttp.ClientSession())
         store = await stack.enter_async_context(
-            open_store(config.model_copy(update={"data": Path(folder)}), clock, keys=None)
+            open_store(
+                config.model_copy(update={"data": Path(folder), "store": StoreConfig()}), secrets, clock, ids
+            )
         )
         core = build_core(
             config, secrets, clock=clock, ids=ids, store=store, model=configured_model(config, secrets, session),
             registry=await stack.enter_async_context(open_registry(config, secrets, clock)),
-            platform=terminal, directory=people, on_rest=rests.tell, node=alone(ids, None),
+            platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, ids, None),
         )  # fmt: skip
         desk = local_desk(core, terminal, terminal, people, rests, ids)
         stack.push_async_callback(desk.aclose, CUT_SECONDS)

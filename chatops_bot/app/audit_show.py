@@ -20,7 +20,7 @@ SAYS_CHARS = 200
 async def show(where: Where, wanted: AuditFilter, *, as_json: bool, last: int) -> int:
     """Print the newest `last` records that are wanted, oldest of them first. Raises StoreError without a readable store."""
     folder, config = where.find()
-    with open_audit(folder, config) as reader:
+    async with open_audit(folder, config) as reader:
         if is_code(wanted.proposal):
             wanted = replace(wanted, proposal=await _id_of(reader, wanted.proposal.upper()))
         newest = (await reader.head()).seq

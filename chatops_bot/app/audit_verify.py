@@ -49,7 +49,7 @@ class Proof:
 async def verify(where: Where, proof: Proof, env: Mapping[str, str], *, as_json: bool) -> int:
     """Say in one sentence whether the audit is whole: 0 when it is, 1 when not. Raises ChatopsError when nobody can say."""
     folder, config = _bot(where, is_needed=proof.file is None)
-    keys = read_keys(env, folder)
+    keys = read_keys(env, config.key_folder if config else folder)
     anchor_file = proof.anchor_file
     if anchor_file is None and proof.file is None and folder is not None:
         anchor_file = config.anchor_path if config else anchor_path_of(folder)
@@ -59,7 +59,7 @@ async def verify(where: Where, proof: Proof, env: Mapping[str, str], *, as_json:
     if proof.file is not None:
         _check_export(proof.file, check)
     elif folder is not None:
-        with open_audit(folder, config) as reader:
+        async with open_audit(folder, config, env) as reader:
             async for row in all_rows(reader):
                 check.take(row)
     found = check.end()
@@ -127,10 +127,11 @@ def _as_json(found: Verified | Broken) -> str:
 async def export(where: Where, out: Path | None) -> int:
     """Write every row with its seal as JSON lines, to `out` or to standard output. Raises ChatopsError."""
     folder, config = where.find()
-    with open_audit(folder, config) as reader, ExitStack() as stack:
-        file = stack.enter_context(_new_file(out)) if out else sys.stdout
-        async for row in all_rows(reader):
-            file.write(export_line(row) + "\n")
+    async with open_audit(folder, config) as reader:
+        with ExitStack() as stack:
+            file = stack.enter_context(_new_file(out)) if out else sys.stdout
+            async for row in all_rows(reader):
+                file.write(export_line(row) + "\n")
     return WHOLE
 
 

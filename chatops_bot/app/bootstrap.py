@@ -15,7 +15,7 @@ from aiohttp import web
 from chatops_bot.app.anchoring import Anchoring, posting
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_registry, open_store
-from chatops_bot.app.engine import alone
+from chatops_bot.app.engine import node_of
 from chatops_bot.app.health import Health
 from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
@@ -34,7 +34,7 @@ from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
-from chatops_bot.domain.errors import ConfigInvalid
+from chatops_bot.domain.errors import ConfigInvalid, StoreError
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
@@ -42,6 +42,7 @@ from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform,
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.mailbox import TurnInput
+from chatops_bot.sessions.peers import Peers
 from chatops_bot.sessions.recovery import recover_turns
 from chatops_bot.sessions.router import Router, every_message
 
@@ -83,7 +84,7 @@ async def open_bot(
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
-        sqlite = await stack.enter_async_context(open_store(config, clock, secrets.keys))
+        kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         registry = await stack.enter_async_context(open_registry(config, secrets, clock))
         turns = TurnCount(metrics := Metrics())
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
@@ -93,44 +94,51 @@ async def open_bot(
         metered = partial(MeteredModel, metrics=metrics)
         core = build_core(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
-            store=metered_store(wrap_store(sqlite), metrics, turns, [tool.spec.name for tool in registry]),
+            store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            node=alone(ids, secrets.keys), on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
+            node=node_of(kept, ids, secrets.keys), on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
-        health = Health(lambda: slack.deaf_because, sqlite.check)
+        health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
-        await _anchor(stack, config, secrets, sqlite.audit, platform, clock)
-        never_started = await _recover(core, platform, directory, clock, turns)
+        await _anchor(stack, config, secrets, kept.audit, platform, clock)
+        take_over = partial(_recover, core, platform, directory, clock, turns)
+        peers = await _join(stack, core, take_over, config.store.lease_seconds)
+        never_started = await take_over()
+        await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
-        drain_seconds = config.shutdown.drain_seconds
-        stack.push_async_callback(
-            come_to_rest, slack, core.router, desk, drain_seconds, hurry or asyncio.Event()
-        )
+        _live_among(stack, peers)
+        resting = partial(come_to_rest, slack, core.router, desk, config.shutdown.drain_seconds)
+        stack.push_async_callback(resting, hurry or asyncio.Event())
         core.router.resume(never_started)
         await core.router.resume_forms()
+        stack.callback(peers.stop_taking_over)
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        _run_beside(stack, sweep(_overdue(core)), "expiry sweep")
-        _run_beside(stack, metrics.watch_loop(), "loop lag")
-        watch = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
-        _run_beside(stack, watch.watch(), "policy check")
+        policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
+        _look_after(stack, sweep(_overdue(core, config.store.lease_seconds)), metrics, policy)
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
 
 
-def _overdue(core: Core) -> Mapping[str, Callable[[], Awaitable[None]]]:
-    """What closes what is overdue, by what it is."""
-    return {
+def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
+    """What closes what is overdue, by what it is; of several processes one does it, as long as it lives."""
+    works = {
         "proposals": core.applying.sweep,
         "reminders": core.reminders.sweep,
         "forms": core.forms.sweep,
         "filled forms": core.router.begin_filled,
     }
+
+    async def in_one_process(work: Callable[[], Awaitable[None]]) -> None:
+        if await core.store.leases.take("sweep", core.store.process, seconds) is not None:
+            await work()
+
+    return {name: partial(in_one_process, work) for name, work in works.items()}
 
 
 def _slack(
@@ -187,18 +195,51 @@ async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application
 async def _recover(
     core: Core, platform: Platform, directory: Directory, clock: Clock, turns: TurnCount
 ) -> list[TurnInput]:
-    """Settle what the last process left, and return the turns that it accepted and never started."""
+    """Settle what dead processes left, and return the turns that they accepted and never started."""
     interrupted, never_started = await recover_turns(core.store, platform, directory, core.policy, clock)
     if interrupted or never_started:
         _log.warning(
-            "of the last process, %d turns were closed as interrupted and %d start now",
+            "of a process that ended, %d turns were closed as interrupted and %d start now",
             interrupted,
             len(never_started),
         )
     for turn in never_started:
         turns.resume(turn.turn_id)
-    await core.applying.recover()
     return never_started
+
+
+async def _join(
+    stack: AsyncExitStack,
+    core: Core,
+    take_over: Callable[[], Awaitable[list[TurnInput]]],
+    lease_seconds: float,
+) -> Peers:
+    """Tell the other processes of the store that this one lives, until the stack is closed."""
+
+    async def go_on() -> None:
+        core.router.resume(await take_over())
+
+    peers = Peers(
+        core.store, take_over=go_on, hear=core.router.hear, held=core.router.held, let_go=core.router.let_go,
+        lease_seconds=lease_seconds,
+    )  # fmt: skip
+    await peers.join()
+    stack.push_async_callback(_leave, peers)
+    return peers
+
+
+def _live_among(stack: AsyncExitStack, peers: Peers) -> None:
+    _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
+    _run_beside(stack, peers.keep_hearing(), "relay from other processes")
+
+
+async def _leave(peers: Peers) -> None:
+    try:
+        await peers.leave()
+    except StoreError as error:
+        _log.warning(
+            "that this process ends could not be said; others notice when its lease runs out: %s", error
+        )
 
 
 async def come_to_rest(
@@ -226,6 +267,14 @@ async def _anchor(
     await anchoring.begin([key.id for key in secrets.keys.audit] if secrets.keys else [])
     stack.push_async_callback(anchoring.end)
     _run_beside(stack, anchoring.keep(), "anchoring of the audit")
+
+
+def _look_after(
+    stack: AsyncExitStack, sweeping: Coroutine[Any, Any, None], metrics: Metrics, policy: PolicyWatch
+) -> None:
+    _run_beside(stack, sweeping, "expiry sweep")
+    _run_beside(stack, metrics.watch_loop(), "loop lag")
+    _run_beside(stack, policy.watch(), "policy check")
 
 
 def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:

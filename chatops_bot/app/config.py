@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
+from urllib.parse import unquote, urlsplit
 
 import yaml
 from pydantic import AfterValidator, BaseModel, Field, HttpUrl, PrivateAttr, ValidationError
@@ -99,6 +100,15 @@ class ProposalsConfig(Section):
     expire_minutes: int = Field(default=60, ge=1, le=24 * 60)
 
 
+class StoreConfig(Section):
+    redis_url_env: str | None = Field(default=None, min_length=1)
+    """The environment variable that holds the URL of the Redis that several bots share. Without it, SQLite under `data`."""
+    redis_prefix: str = Field(default="chatops", pattern="^[a-z0-9-]{1,40}$")
+    """Begins every key, so that bots of two workspaces can use one Redis."""
+    lease_seconds: float = Field(default=15, ge=1, le=120)
+    """A bot that was silent for this long is taken for dead, and another goes on with its turns."""
+
+
 class AuditConfig(Section):
     """Where the head of the audit's chain is noted down, so that a tail that somebody cuts off is missed."""
 
@@ -128,6 +138,7 @@ class Config(Section):
     logging: LoggingConfig = LoggingConfig()
     model: ModelConfig = ModelConfig()
     proposals: ProposalsConfig = ProposalsConfig()
+    store: StoreConfig = StoreConfig()
     audit: AuditConfig = AuditConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
     _lines: Mapping[str, str] = PrivateAttr(default_factory=dict)
@@ -151,6 +162,11 @@ class Config(Section):
     @property
     def anchor_path(self) -> Path:
         return self.audit.anchor_file or anchor_path_of(self.data)
+
+    @property
+    def key_folder(self) -> Path | None:
+        """Where the key may lie that seals the audit; None for bots that share a store, which must share the key as well."""
+        return None if self.store.redis_url_env else self.data
 
     @property
     def store_path(self) -> Path:
@@ -193,6 +209,7 @@ class Secrets:
     scheduler_passwords: Mapping[str, str]
     model: ModelEndpoint | None
     webhook_token: str
+    redis_url: str = ""
     keys: Keys | None = None
     """None for a bot whose store is thrown away: its audit is sealed with a key that nobody keeps."""
 
@@ -207,6 +224,10 @@ class Secrets:
         if self.model is not None:
             yield self.model.api_key
         yield self.webhook_token
+        if self.redis_url:
+            yield self.redis_url
+        if password := _password(self.redis_url):
+            yield password
         if self.keys is not None:
             yield from self.keys.texts
 
@@ -239,10 +260,19 @@ def load_secrets(config: Config, env: Mapping[str, str], *, with_slack: bool = T
     return secrets_as_set(config, env)
 
 
+def load_redis_url(config: Config, env: Mapping[str, str]) -> str:
+    """The URL of the Redis that `config` names. Raises ConfigInvalid when it is not set."""
+    variable = config.store.redis_url_env or ""
+    if not env.get(variable):
+        raise ConfigInvalid(f"{variable} is not set in the environment; set it.")
+    return env[variable]
+
+
 def secrets_problems(config: Config, env: Mapping[str, str], *, with_slack: bool = True) -> list[str]:
     """A sentence for each variable that is missing or cannot be used."""
     slack = ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"] if with_slack else []
-    needed = [*slack, *_password_variables(config).values()]
+    redis = [config.store.redis_url_env] if config.store.redis_url_env else []
+    needed = [*slack, *_password_variables(config).values(), *redis]
     base_url, model_name = _endpoint(config, env)
     problems = [
         f"{name} is not set in the environment; set it."
@@ -273,7 +303,16 @@ def secrets_as_set(config: Config, env: Mapping[str, str]) -> Secrets:
         scheduler_passwords={account: env.get(variable, "") for account, variable in passwords.items()},
         model=ModelEndpoint(base_url, model_name, env.get("OPENAI_API_KEY", "")) if has_model else None,
         webhook_token=env.get("SCHEDULER_WEBHOOK_TOKEN", ""),
+        redis_url=env.get(config.store.redis_url_env or "", ""),
     )
+
+
+def _password(url: str) -> str:
+    """The password in a URL, empty when there is none, or no URL."""
+    try:
+        return unquote(urlsplit(url).password or "")
+    except ValueError:
+        return ""
 
 
 def _password_variables(config: Config) -> dict[str, str]:

@@ -13,7 +13,6 @@ from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.engine import Engine, Node, build_engine
-from chatops_bot.app.keys import Keys
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.context.agent_config import AgentConfig
 from chatops_bot.context.prompt_factory import confidential
@@ -36,6 +35,7 @@ from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reminding import Reminders
 from chatops_bot.sessions.router import Overhears, Router, every_message
+from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
@@ -65,9 +65,18 @@ class Core:
 
 
 @asynccontextmanager
-async def open_store(config: Config, clock: Clock, keys: Keys | None) -> AsyncGenerator[SqliteStore, None]:
-    """The store of `config`; without `keys`, one that is thrown away. Raises StoreError when it cannot be used."""
-    store = await SqliteStore.open(config.store_path, clock, keys.audit[0] if keys else None)
+async def open_store(
+    config: Config, secrets: Secrets, clock: Clock, ids: Ids
+) -> AsyncGenerator[SqliteStore | RedisStore, None]:
+    """The store of `config`; where `secrets` has no keys, one that is thrown away. Raises StoreError when it cannot be used."""
+    key = secrets.keys.audit[0] if secrets.keys else None
+    store: SqliteStore | RedisStore
+    if config.store.redis_url_env:
+        store = await RedisStore.open(
+            secrets.redis_url, ids.new("bot"), key, prefix=config.store.redis_prefix
+        )
+    else:
+        store = await SqliteStore.open(config.store_path, clock, key)
     try:
         yield store
     finally:

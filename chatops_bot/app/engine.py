@@ -12,7 +12,7 @@ from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import sealed_button
 from chatops_bot.domain.view import View
-from chatops_bot.ports import Clock, Directory, Ids, Platform, Store
+from chatops_bot.ports import Clock, Directory, Ids, Platform, Store, process_lease
 from chatops_bot.rendering.card import proposal_card
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions
@@ -41,16 +41,15 @@ class Node:
     buttons: bytes = field(repr=False)
 
 
-def alone(ids: Ids, keys: Keys | None) -> Node:
-    """A process that has its store to itself, so that every other one is dead; without `keys`, one whose store is thrown away."""
-    name = ids.new("process")
+def node_of(store: Store, ids: Ids, keys: Keys | None) -> Node:
+    """This process, as its store knows it; without `keys`, one whose store is thrown away."""
 
     async def is_dead(other: str) -> bool:
-        return other != name
+        return other != store.process and await store.leases.holder(process_lease(other)) is None
 
     if keys is None:
-        return Node(name, is_dead, [ids.nonce().encode()], ids.nonce().encode())
-    return Node(name, is_dead, keys.actions, keys.buttons)
+        return Node(store.process, is_dead, [ids.nonce().encode()], ids.nonce().encode())
+    return Node(store.process, is_dead, keys.actions, keys.buttons)
 
 
 @dataclass(frozen=True, slots=True)

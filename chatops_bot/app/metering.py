@@ -133,7 +133,7 @@ def metered_store(store: Store, metrics: Metrics, turns: TurnCount, tools: Colle
         _Around(
             store,
             turns=_Around(
-                store.turns, begin=_counting_begin(store.turns, turns), end=_counting_end(store.turns, turns)
+                store.turns, begin=_counting_begin(store, turns), end=_counting_end(store.turns, turns)
             ),
             transcripts=_Around(store.transcripts, append=_counting_rest(store.transcripts, turns)),
             proposals=_Around(
@@ -190,12 +190,12 @@ class _Around:
         return getattr(self._inner, name)
 
 
-def _counting_begin(turns: Turns, count: TurnCount) -> Callable[..., Any]:
-    async def begin(turn: RunningTurn, claim: str = "") -> bool:
-        is_new = await turns.begin(turn, claim)
-        if is_new:
+def _counting_begin(store: Store, count: TurnCount) -> Callable[..., Any]:
+    async def begin(turn: RunningTurn, claim: str = "") -> str:
+        holder = await store.turns.begin(turn, claim)
+        if holder == store.process:  # the process that holds it counts it
             count.begin(turn.id)
-        return is_new
+        return holder
 
     return begin
 

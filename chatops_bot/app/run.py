@@ -20,7 +20,7 @@ from chatops_bot.domain.redaction import Redactor
 async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
     """Run until told to stop. Raises ChatopsError with one sentence when the bot cannot start."""
     config = load_config(config_path)
-    secrets = replace(load_secrets(config, os.environ), keys=open_keys(os.environ, config.data))
+    secrets = replace(load_secrets(config, os.environ), keys=open_keys(os.environ, config.key_folder))
     set_up_logs(Redactor(secrets.values()), config.logging.format, config.logging.level)
     stop = stop_wishes(with_parent=with_parent, limit=END_SECONDS)
     async with AsyncExitStack() as stack:

@@ -19,7 +19,8 @@
     │   ├── MessageGone          edit another way: the message is no longer there
     │   └── PlatformUnavailable
     └── StoreError
-        └── StoreTooNew          written by a newer version of this program
+        ├── StoreTooNew          written by a newer version of this program
+        └── TurnLost             another process has taken the turn over; this one leaves it alone
 
 Each carries what its reader needs, and `str(error)` is one sentence for a tired person.
 """
@@ -133,3 +134,13 @@ class StoreError(ChatopsError):
 
 class StoreTooNew(StoreError):
     """The file was written by a newer version of this program."""
+
+
+class TurnLost(StoreError):
+    """Another process took this one for dead and has taken its turn over. Nothing was written."""
+
+    def __init__(self, turn_id: str) -> None:
+        super().__init__(
+            f"Turn {turn_id} was taken over by another process, which took this one for dead; it is left to that one."
+        )
+        self.turn_id = turn_id

@@ -137,6 +137,9 @@ Entry = (
     EarlierRead | UserSaid | ModelSaid | ToolReturned | ProposalDecided | FormFilled | FormClosed | TurnRested
 )
 
+MADE_BY_TURNS = (EarlierRead, UserSaid, ModelSaid, ToolReturned, FormFilled, TurnRested)
+"""Kinds that only the process which runs their turn may add. The others tell of decisions, which come from anywhere."""
+
 
 def spoken_in(entries: Sequence[Entry]) -> Language:
     """The language of a conversation: that of its newest message; English where nobody has said anything."""

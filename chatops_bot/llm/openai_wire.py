@@ -320,8 +320,12 @@ class AnswerParser:
             raise self._errors.from_stream(chunk.error or msgspec.json.decode(event))
         if chunk.usage is not None:
             self._usage = _usage(chunk.usage)
-        for place, choice in enumerate(chunk.choices or ()):
-            self._choice(place if choice.index is None else choice.index, choice, deltas)
+        choices = chunk.choices or ()
+        if len(choices) == 1:
+            self._choice(choices[0].index or 0, choices[0], deltas)
+        else:
+            for place, choice in enumerate(choices):
+                self._choice(place if choice.index is None else choice.index, choice, deltas)
         if self._answered and not self._text_ended:
             self._end_text(deltas)
 

@@ -77,7 +77,9 @@ def is_long(*texts: str | None) -> bool:
     return any(text is not None and ("\n" in text or len(text) > FACT_CHARS) for text in texts)
 
 
-def one_line_json(value: Mapping[str, Any], details: Sequence[tuple[Phrase, str]], language: Language) -> str:
+def _one_line_json(
+    value: Mapping[str, Any], details: Sequence[tuple[Phrase, str]], language: Language
+) -> str:
     """One line of JSON. A long text that stands above, letter by letter, is named by its label instead of said again.
 
     The brackets around the label tell it from any value: `exact` escapes them in values.
@@ -107,7 +109,7 @@ def _short_details(plan: Plan, language: Language) -> Iterator[Fact]:
 def _long_parts(plan: Plan, language: Language) -> Iterator[Part]:
     for change in plan.changes:
         if is_long(change.before, change.after):
-            yield Part(field_words(change, language), _diff(change.before, change.after))
+            yield Part(field_words(change, language), compared(change.before, change.after))
     for label, text in plan.details:
         if is_long(text):
             yield Part(exact(label.said_in(language)), exact_block(text))
@@ -123,12 +125,12 @@ def _before_after(change: Change, language: Language, *, is_new: bool) -> str:
     return after if is_new else f"{before} → {after}"
 
 
-def _diff(before: str | None, after: str | None) -> str:
-    """Every line of both sides, unchanged ones too: nothing is left out of what an approver reads."""
+def compared(before: str | None, after: str | None) -> str:
+    """Two texts as one. Every line of both sides, unchanged ones too: nothing is left out of what an approver reads."""
     old, new = ([] if side is None else exact_block(side).split("\n") for side in (before, after))
     start = _alike(old, new)
     end = _alike(old[start:][::-1], new[start:][::-1])
-    middle = _compared(old[start : len(old) - end], new[start : len(new) - end])
+    middle = _told_apart(old[start : len(old) - end], new[start : len(new) - end])
     around = ([f"  {line}" for line in old[:start]], [f"  {line}" for line in old[len(old) - end :]])
     return "\n".join([*around[0], *middle, *around[1]])
 
@@ -139,7 +141,7 @@ def _alike(old: Sequence[str], new: Sequence[str]) -> int:
     return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
 
 
-def _compared(old: Sequence[str], new: Sequence[str]) -> list[str]:
+def _told_apart(old: Sequence[str], new: Sequence[str]) -> list[str]:
     if len(old) + len(new) > COMPARED_LINES:
         return [*(f"- {line}" for line in old), *(f"+ {line}" for line in new)]
     lines: list[str] = []
@@ -157,13 +159,13 @@ def _record(proposal: Proposal, language: Language) -> Iterator[str]:
     plan, inverse = proposal.plan, proposal.plan.inverse
     lines = [
         (notices.TOOL, f"{exact(proposal.tool)} ({notices.EFFECTS[proposal.effect].said_in(language)})"),
-        (notices.ARGUMENTS, one_line_json(proposal.arguments, plan.details, language)),
+        (notices.ARGUMENTS, _one_line_json(proposal.arguments, plan.details, language)),
         (notices.EXACT_TARGET, exact(plan.target)),
     ]
     if plan.preconditions:
-        lines.append((notices.PRECONDITIONS, one_line_json(plan.preconditions, plan.details, language)))
+        lines.append((notices.PRECONDITIONS, _one_line_json(plan.preconditions, plan.details, language)))
     if inverse is not None:
-        undo = f"{exact(inverse.tool)} {one_line_json(inverse.arguments, plan.details, language)}"
+        undo = f"{exact(inverse.tool)} {_one_line_json(inverse.arguments, plan.details, language)}"
         lines.append((notices.INVERSE, undo))
     lines += [
         (notices.REQUESTER, exact(proposal.requester_id)),

@@ -1,12 +1,14 @@
 """What came of a proposal, on its card: the sentence of its state, who decided, and what was seen and done afterwards."""
 
+import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.proposal import Check, Proposal, ProposalState
 from chatops_bot.domain.view import Block, Fact, Facts, Lines, Notice, Tone
 from chatops_bot.rendering import card_notices as notices
-from chatops_bot.rendering.card_action import Part, action_of, is_long, one_line_json
+from chatops_bot.rendering.card_action import Part, action_of, compared, is_long
 from chatops_bot.rendering.card_cutting import Room, cut
 from chatops_bot.rendering.card_pages import action_parts
 from chatops_bot.rendering.escapes import exact, exact_block
@@ -49,9 +51,11 @@ def outcome(proposal: Proposal, language: Language, codes: Mapping[str, str], ro
     sentence, tone = _sentence(proposal, language, codes)
     is_told = bool(result) and not is_long(result)
     yield Notice(exact(result) if is_told and state in _SAID_BY_RESULT else sentence, tone)
-    if is_told and state not in _TOLD_BY_SENTENCE:
+    parts = tuple(outcome_parts(proposal, language))
+    # What drifted is told by its diff.
+    if is_told and not parts and state not in _TOLD_BY_SENTENCE:
         yield Facts((Fact(notices.RESULT.said_in(language), exact(result)),))
-    for part in outcome_parts(proposal, language):
+    for part in parts:
         yield from room.codes(part, language)
     yield from _afterwards(proposal, language, codes)
 
@@ -60,8 +64,24 @@ def outcome_parts(proposal: Proposal, language: Language) -> Iterator[Part]:
     """What is long of what came of it."""
     if is_long(proposal.outcome_text):
         yield Part(notices.RESULT.said_in(language), exact_block(proposal.outcome_text))
-    if proposal.state is ProposalState.DRIFTED and proposal.outcome:
-        yield Part(notices.DRIFT_FOUND.said_in(language), one_line_json(proposal.outcome, (), language))
+    if proposal.state is ProposalState.DRIFTED and (found := _drift(proposal.outcome or {})):
+        yield Part(notices.DRIFT_FOUND.said_in(language), found)
+
+
+def _drift(outcome: Mapping[str, Any]) -> str:
+    """What was found changed, `{"drifted": {field: {"before", "now"}}}`: each field with its diff."""
+    drifted: Mapping[str, Mapping[str, Any]] = outcome.get("drifted") or {}
+    fields = (
+        f"{exact(name)}:\n{compared(_side(drifted[name].get('before')), _side(drifted[name].get('now')))}"
+        for name in sorted(drifted)
+    )
+    return "\n".join(fields)
+
+
+def _side(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def all_parts(proposal: Proposal, language: Language) -> tuple[Part, ...]:

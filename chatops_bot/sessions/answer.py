@@ -114,14 +114,19 @@ class AnswerMessage:
         return self._is_heard and self.view.silent_for(silence)
 
     async def _publish(self) -> None:
-        for number, page in enumerate(self.view.pages()):
+        pages, posted = self.view.pages(), len(self._refs)
+        await (
+            self._checkpoint()
+        )  # first: where another process has taken the turn over, nothing may be shown any more
+        for number, page in enumerate(pages):
             if number == len(self._refs):
                 self._refs.append(await self._post(number, page))
                 self._shown.append(page)
             elif self._shown[number] != page:
                 self._platform.edit(self._refs[number], page)
                 self._shown[number] = page
-        await self._checkpoint()
+        if len(self._refs) > posted:
+            await self._checkpoint()
 
     async def _post(self, number: int, page: View) -> MessageRef:
         key = page_key(self._turn_id, number)

@@ -164,24 +164,32 @@ class Applying:
         )  # fmt: skip
 
     async def sweep(self) -> None:
-        """Close what nobody decided in time or could be run in time, and bring cards up to date that an edit did not reach."""
+        """Close what nobody decided in time or could be run in time, settle what dead processes ran, and bring cards up to date
+        that an edit did not reach."""
         now = self._clock.now()
         for proposal in await self._in_states(ProposalState.PENDING, ProposalState.APPROVED):
             if now >= proposal.expires_at:
                 await self.expire(proposal, expired_phrase(proposal))
+        await self._settle_abandoned()
+        for proposal in await self._in_states(ProposalState.APPROVED):
+            if now - _touched(proposal) > STALE_AFTER:  # whose process died in the moment between
+                await self.run(proposal)
         for proposal in await self._proposals.with_stale_card():
             if proposal.state is not ProposalState.CLAIMED and now - _touched(proposal) > STALE_AFTER:
                 await self._cards.catch_up(proposal)
 
     async def recover(self) -> None:
         """After a process died, this one's predecessor or another: settle what it ran, run what was approved, catch up on cards."""
-        for proposal in await self._in_states(ProposalState.CLAIMED):
-            if proposal.id not in self._running and await self._is_abandoned(proposal):
-                await self._settle_by_reading(proposal)
+        await self._settle_abandoned()
         await asyncio.gather(*(self.run(one) for one in await self._in_states(ProposalState.APPROVED)))
         for proposal in await self._proposals.with_stale_card():
             if proposal.state is not ProposalState.CLAIMED:
                 await self._cards.catch_up(proposal)
+
+    async def _settle_abandoned(self) -> None:
+        for proposal in await self._in_states(ProposalState.CLAIMED):
+            if proposal.id not in self._running and await self._is_abandoned(proposal):
+                await self._settle_by_reading(proposal)
 
     async def _is_abandoned(self, claimed: Proposal) -> bool:
         return claimed.claimed_by in ("", self._process) or await self._is_dead(claimed.claimed_by)

@@ -11,13 +11,13 @@ from chatops_bot.context.fence import fence
 from chatops_bot.context.history import project
 from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_agent_system_prompt, inline
 from chatops_bot.context.speakers import people_of
-from chatops_bot.domain.errors import ModelError, PlatformError
+from chatops_bot.domain.errors import ModelError, PlatformError, TurnLost
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ContextMessage, Message, SystemMessage
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
-from chatops_bot.domain.transcript import Entry, FormFilled, UserSaid
+from chatops_bot.domain.transcript import Entry, FormFilled, TurnRested, UserSaid
 from chatops_bot.domain.turn_event import Asked, Noted, Proposed, Rested, TurnEvent
 from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
 from chatops_bot.rendering import notices
@@ -46,6 +46,14 @@ _INSIDE = Phrase(
 
 def _tells_nobody(turn_id: str, outcome: TurnOutcome) -> None:
     pass
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A turn that was recorded, and the process that holds it: this one, or another that has the session already."""
+
+    turn: TurnInput
+    holder: str
 
 
 @dataclass(slots=True)
@@ -93,6 +101,7 @@ class Conductor:
         self._links = links
         self._running: dict[str, asyncio.Task[None]] = {}
         self._stopped: dict[str, Person] = {}
+        self._lost: set[str] = set()
 
     async def accept(
         self,
@@ -104,7 +113,7 @@ class Conductor:
         message_id: str = "",
         claim: str = "",
         mentioned: Mapping[str, str] | None = None,
-    ) -> TurnInput | None:
+    ) -> Accepted | None:
         """Record a turn that is to run, so that the next process starts it if this one never does.
 
         None when the inbox key `claim` was claimed before: the turn is there already.
@@ -114,16 +123,17 @@ class Conductor:
         turn = TurnInput(
             self._ids.new("turn"), session, author, safe, message_id, now, language=language, mentioned=names
         )
-        return turn if await self._accepted(turn, claim) else None
+        return await self._accepted(turn, claim)
 
-    async def accept_filled(self, turn: TurnInput, filled: FormFilled) -> bool:
-        """Record the turn of a filled form, as `accept` does; False when it is there already."""
+    async def accept_filled(self, turn: TurnInput, filled: FormFilled) -> Accepted | None:
+        """Record the turn of a filled form, as `accept` does; None when it is there already."""
         return await self._accepted(turn, f"form:{filled.form_id}")
 
-    async def _accepted(self, turn: TurnInput, claim: str) -> bool:
+    async def _accepted(self, turn: TurnInput, claim: str) -> Accepted | None:
         snapshot = self._view(turn.turn_id, turn.language).snapshot()
         accepted = RunningTurn(turn.turn_id, turn.session, None, turn.language, snapshot, stored_input(turn))
-        return await self._store.turns.begin(accepted, claim)
+        holder = await self._store.turns.begin(accepted, claim)
+        return Accepted(turn, holder) if holder else None
 
     def wait(self, turn_input: TurnInput, ahead: int) -> None:
         """Show that an accepted turn waits for `ahead` others."""
@@ -160,6 +170,7 @@ class Conductor:
             self._running.pop(turn_id, None)
             self._answers.pop(turn_id, None)
             self._stopped.pop(turn_id, None)
+            self._lost.discard(turn_id)
         if not work.cancelled() and (failure := work.exception()) is not None:
             _log.error("turn %s could not be brought to its end", turn_id, exc_info=failure)
 
@@ -170,6 +181,14 @@ class Conductor:
             return False
         self._stopped.setdefault(turn_id, person)
         return work.cancel()
+
+    def let_go(self, turn_input: TurnInput) -> None:
+        """Leave a turn, running or not, to the process that has taken it over."""
+        if (answer := self._answers.pop(turn_input.turn_id, None)) is not None:
+            answer.abandon()
+        if (work := self._running.get(turn_input.turn_id)) is not None:
+            self._lost.add(turn_input.turn_id)
+            work.cancel()
 
     async def withdraw(self, turn_input: TurnInput, person: Person) -> None:
         """End an accepted turn that never started, because `person` took it back."""
@@ -231,12 +250,40 @@ class Conductor:
         return self._answers[turn_id]
 
     async def _conduct(self, turn_id: str, turn_input: TurnInput, answer: AnswerMessage) -> None:
+        try:
+            await self._conduct_to_its_rest(turn_id, turn_input, answer)
+        except TurnLost as error:
+            _log.warning("%s", error)
+            await self._give_way(turn_input, answer)
+
+    async def _give_way(self, turn_input: TurnInput, answer: AnswerMessage) -> None:
+        """Another process has the turn. If it ended it, show that end: an edit of this one may have come after."""
+        answer.abandon()
+        turn_id = turn_input.turn_id
+        self._on_rest(turn_id, TurnOutcome.INTERRUPTED)
+        for entry in await self._store.transcripts.load(turn_input.session):
+            if (
+                isinstance(entry, TurnRested)
+                and entry.turn_id == turn_id
+                and entry.outcome is TurnOutcome.INTERRUPTED
+            ):
+                answer.view.interrupted()
+                try:
+                    await answer.finish()
+                except PlatformError as error:
+                    _log.warning("turn %s: its end could not be shown: %s", turn_id, error)
+
+    async def _conduct_to_its_rest(self, turn_id: str, turn_input: TurnInput, answer: AnswerMessage) -> None:
         language = turn_input.language
         progress = _Progress()
         try:
             await answer.open()
             await self._run(turn_id, turn_input, language, answer, progress)
+        except TurnLost:
+            raise
         except asyncio.CancelledError:
+            if turn_id in self._lost:
+                raise TurnLost(turn_id) from None
             stopped_by = self._stopped.get(turn_id)
             if stopped_by is None and not progress.started:
                 await self._leave(turn_input, answer)

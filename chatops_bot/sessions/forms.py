@@ -89,6 +89,9 @@ class Forms:
             card = await self._platform.finish(known, view)
         await self._store.audit.record(shown_record(form, card, self._clock.now()))
         await self._store.forms.shown(form.id, card, form.revision)
+        latest = await self._store.forms.get(form.id)
+        if latest is not None and latest.shown_revision > form.revision:  # as in `ProposalCards.show`
+            await self.show(latest)
 
     async def show_quietly(self, form: Form) -> None:
         """As `show`; when the platform fails, the message stays behind and is caught up by the sweep."""

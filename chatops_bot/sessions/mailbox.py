@@ -77,7 +77,9 @@ class Mailboxes:
         self._closed = False
 
     def put(self, turn: TurnInput) -> None:
-        """Start the turn now, or when those before it in its session have come to rest; never, once closed."""
+        """Start the turn now, or when those before it in its session have come to rest; never, once closed, or twice."""
+        if self.find(turn.session, turn.turn_id) is not None:
+            return
         if self._closed:
             self._left.append(turn)
             return
@@ -105,6 +107,12 @@ class Mailboxes:
         box = self._boxes.get(session)
         turns = [box.running, *box.waiting] if box else []
         return next((turn for turn in turns if turn is not None and turn.turn_id == turn_id), None)
+
+    def held(self) -> list[TurnInput]:
+        """Every turn that runs or waits."""
+        return [
+            turn for box in self._boxes.values() for turn in (box.running, *box.waiting) if turn is not None
+        ]
 
     def withdraw(self, turn: TurnInput) -> bool:
         """Take back a turn that waits; False when it has started, or is gone."""

@@ -41,10 +41,10 @@ class ProposalCards:
         self._clock = clock
 
     async def show(self, proposal: Proposal) -> None:
-        """Post or update the proposal's card, and remember which revision it shows.
-
-        Another process may have shown a newer revision meanwhile, before this one landed on top of it: then that is shown again.
-        """
+        """Post or update the proposal's card, unless it shows a newer state, and remember which revision it shows."""
+        stored = await self._store.proposals.get(proposal.id)
+        if stored is not None and stored.shown_revision > proposal.revision:
+            return
         view = self._draw(proposal, codes=await self._codes(proposal))
         place = Place(proposal.session.channel, proposal.session.thread)
         known = proposal.card
@@ -57,9 +57,6 @@ class ProposalCards:
             card = await self._platform.post(place, view, key=proposal.id)
         await self._store.audit.record(shown_record(proposal, card, self._clock.now()))
         await self._store.proposals.shown(proposal.id, card, proposal.revision)
-        latest = await self._store.proposals.get(proposal.id)
-        if latest is not None and latest.shown_revision > proposal.revision:
-            await self.show(latest)
 
     async def _codes(self, proposal: Proposal) -> Mapping[str, str]:
         pointers = (proposal.supersedes, proposal.superseded_by, proposal.inverse_of, proposal.undone_by)

@@ -1,4 +1,4 @@
-"""At start: what the end of the last process cut off is brought to an end, and what it never started is started.
+"""What the end of another process cut off is brought to an end, and what it never started is started.
 
 A turn that had begun is closed as interrupted, with what it had found. One that had come to rest, and died before people
 could see it, is shown as it rested. One that was accepted and never started is handed back, to run now. Messages are found
@@ -30,9 +30,10 @@ RESUMED_WITHIN = timedelta(hours=1)
 async def recover_turns(
     store: Store, platform: Platform, directory: Directory, policy: Policy, clock: Clock
 ) -> tuple[int, list[TurnInput]]:
-    """How many turns were closed as interrupted, and those that are to start now, in the order in which they were asked."""
+    """Take over what dead processes left: how many turns were closed as interrupted, and those that are to start now, in the
+    order in which they were asked."""
     closed, waiting = 0, []
-    for turn in await store.turns.running():
+    for turn in await store.turns.take_over():
         entries = await store.transcripts.load(turn.session)
         resumed = await _resumed(turn, entries, directory, policy, clock)
         if resumed is not None:

@@ -22,13 +22,14 @@ from chatops_bot.sessions.commands import (
     StopWord,
     parse_command,
 )
-from chatops_bot.sessions.conductor import Conductor
+from chatops_bot.sessions.conductor import Accepted, Conductor
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.followups import Followups, claim_of
 from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
+from chatops_bot.sessions.peers import StopPressed, StopSaid, TurnHanded, Word, pass_on
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
@@ -101,7 +102,7 @@ class Router:
         self._policy = policy
         self._overhears = overhears
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
-        self._stopping = Stopping(self._mailboxes, conductor, platform, policy)
+        self._stopping = Stopping(self._mailboxes, conductor, platform, policy, store)
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def handle(self, event: InboundEvent) -> None:
@@ -127,9 +128,36 @@ class Router:
         return taken.problems or {}
 
     def resume(self, turns: Sequence[TurnInput]) -> None:
-        """Start turns that the last process had accepted and never started."""
+        """Start turns that another process had accepted and never started."""
         for turn in turns:
             self._mailboxes.put(turn)
+
+    async def hear(self, word: Word) -> None:
+        """Take what another process passes on."""
+        match word:
+            case TurnHanded(turn):
+                if await self._store.turns.holder(turn.turn_id) == self._store.process:
+                    self._mailboxes.put(turn)
+            case StopPressed(session, turn_id, person):
+                await self._stopping.by_button(session, turn_id, person)
+            case StopSaid(session, person, language):
+                await self._stopping.by_word(session, person, language)
+
+    def held(self) -> Sequence[TurnInput]:
+        """The turns that run or wait here."""
+        return self._mailboxes.held()
+
+    def let_go(self, turn: TurnInput) -> None:
+        """Leave a turn to the process that has taken it over."""
+        self._mailboxes.withdraw(turn)
+        self._conductor.let_go(turn)
+
+    async def _begin(self, accepted: Accepted) -> None:
+        """Run the turn, or hand it to the process that has its session. Before the turn's first step if it runs here."""
+        if accepted.holder == self._store.process:
+            self._mailboxes.put(accepted.turn)
+        else:
+            await pass_on(self._store, accepted.holder, TurnHanded(accepted.turn))
 
     async def resume_forms(self) -> None:
         """Bring the messages of forms up to date, and begin the turns that the last process did not come to."""
@@ -184,14 +212,14 @@ class Router:
         is_question = command is None and problem is None and self._policy.may_speak(event.author) is None
         if is_question and not self._mailboxes.is_full(event.session):
             # Claimed in one step with the turn: a crash in between would lose a message that Slack does not send again.
-            turn = await self._conductor.accept(
+            accepted = await self._conductor.accept(
                 event.session, event.author, text, language=language, message_id=event.message_id, claim=event.dedupe_key,
                 mentioned=event.mentioned,
             )  # fmt: skip
-            if turn is None:
+            if accepted is None:
                 return Received()
-            self._mailboxes.put(turn)
-            return Received(turn_id=turn.turn_id)
+            await self._begin(accepted)
+            return Received(turn_id=accepted.turn.turn_id)
         if not await self._store.inbox.claim(event.dedupe_key):
             return Received()
         # A stop takes effect in the first step of its task, which comes before the session's next message.
@@ -286,9 +314,9 @@ class Router:
     async def _begin_filled(self, taken: Taken) -> None:
         """Begin the turn of a filled form, if it was one, and show what became of the form."""
         turn = taken.turn
-        if turn and turn.filled and await self._conductor.accept_filled(turn, turn.filled):
-            if taken.refusal is None:
-                self._mailboxes.put(turn)
+        if turn and turn.filled and (accepted := await self._conductor.accept_filled(turn, turn.filled)):
+            if taken.refusal is None or accepted.holder != self._store.process:
+                await self._begin(accepted)
             else:
                 await self._conductor.refuse(turn, taken.refusal)
         if taken.form is not None:
@@ -303,16 +331,16 @@ class Router:
         question = await self._followups.question(event.value, event.person, event.session)
         if question is None:
             return
-        turn = await self._conductor.accept(
+        accepted = await self._conductor.accept(
             event.session, event.person, question, language=language_of(question), claim=claim_of(event.value)
         )
-        if turn is None:
+        if accepted is None:
             await self._followups.tell_asked(question, event.person, event.session)
             return
         try:
             await self._followups.announce(question, event.person, event.session)
         finally:
-            self._mailboxes.put(turn)
+            await self._begin(accepted)
 
     async def _refused(self, person: Person, session: SessionKey, language: Language | None) -> bool:
         """Whether the person may not use the bot at all; they alone are told."""

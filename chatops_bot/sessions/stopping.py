@@ -1,17 +1,19 @@
 """Stop: by the button of a message, or by the word `stop`.
 
 A stop ends one turn, and what waits behind it runs next; each waiting message has a Stop of its own, which takes it back.
-Who asked may stop, and whoever may ask for changes; anybody else is told privately. Proposals outlive their turn.
+Who asked may stop, and whoever may ask for changes; anybody else is told privately. Proposals outlive their turn. A turn that
+another process holds is stopped there.
 """
 
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.session import SessionKey
-from chatops_bot.ports import Place, Platform
+from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.mailbox import Mailboxes, TurnInput
+from chatops_bot.sessions.peers import StopPressed, StopSaid, pass_on
 
 _OVER = Phrase("这一轮已经结束。", "This turn is over already.")
 _NOTHING = Phrase("现在没有正在处理的问题。", "Nothing is running here at the moment.")
@@ -19,28 +21,39 @@ _NOTHING = Phrase("现在没有正在处理的问题。", "Nothing is running he
 
 class Stopping:
     def __init__(
-        self, mailboxes: Mailboxes, conductor: Conductor, platform: Platform, policy: Policy
+        self, mailboxes: Mailboxes, conductor: Conductor, platform: Platform, policy: Policy, store: Store
     ) -> None:
         self._mailboxes = mailboxes
         self._conductor = conductor
         self._platform = platform
         self._policy = policy
+        self._store = store
 
     async def by_button(self, session: SessionKey, turn_id: str, person: Person) -> None:
         """Stop the turn whose message the button stands on, or take it back while it waits."""
         turn = self._mailboxes.find(session, turn_id)
-        if turn is None:
-            await self._tell(session, person, _OVER, None)
-        else:
+        if turn is not None:
             await self._stop(turn, person, turn.language)
+        elif not await self._is_passed_on(
+            await self._store.turns.holder(turn_id), StopPressed(session, turn_id, person)
+        ):
+            await self._tell(session, person, _OVER, None)
 
     async def by_word(self, session: SessionKey, person: Person, language: Language) -> None:
         """Stop what runs in the session."""
         turn = self._mailboxes.running(session)
-        if turn is None:
-            await self._tell(session, person, _NOTHING, language)
-        else:
+        if turn is not None:
             await self._stop(turn, person, language)
+        elif not await self._is_passed_on(
+            await self._store.turns.holder_of(session), StopSaid(session, person, language)
+        ):
+            await self._tell(session, person, _NOTHING, language)
+
+    async def _is_passed_on(self, holder: str, stop: StopPressed | StopSaid) -> bool:
+        if holder in ("", self._store.process):
+            return False
+        await pass_on(self._store, holder, stop)
+        return True
 
     async def _stop(self, turn: TurnInput, person: Person, language: Language) -> None:
         refusal = self._policy.may_stop(person, asker_id=turn.author.id)

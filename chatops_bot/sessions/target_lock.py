@@ -14,7 +14,8 @@ from chatops_bot.domain.proposal import Proposal
 from chatops_bot.ports import Clock, Leases
 
 LEASE_SECONDS = 15.0
-RENEW_SECONDS = LEASE_SECONDS / 3
+RENEWALS = 3
+"""How often a lease is renewed in the time that it lasts, so that two failures in a row do not lose it."""
 LOOK_SECONDS = 0.5
 """How often one that waits looks whether another process has given a target back; in this process it is told at once."""
 
@@ -25,11 +26,15 @@ IsDead = Callable[[str], Awaitable[bool]]
 
 
 class TargetLock:
-    def __init__(self, leases: Leases, process: str, is_dead: IsDead, clock: Clock) -> None:
+    def __init__(
+        self, leases: Leases, process: str, is_dead: IsDead, clock: Clock, seconds: float = LEASE_SECONDS
+    ) -> None:
+        """`seconds` is how long a lease lasts that nobody renews."""
         self._leases = leases
         self._process = process
         self._is_dead = is_dead
         self._clock = clock
+        self._seconds = seconds
         self._given_back = asyncio.Event()
 
     @asynccontextmanager
@@ -61,7 +66,7 @@ class TargetLock:
         told = False
         while True:
             given_back = self._given_back
-            fence = await self._leases.take(name, holder, LEASE_SECONDS)
+            fence = await self._leases.take(name, holder, self._seconds)
             if fence is not None:
                 return fence
             other = await self._leases.holder(name)
@@ -80,9 +85,9 @@ class TargetLock:
 
     async def _keep(self, name: str, holder: str) -> None:
         while True:
-            await asyncio.sleep(RENEW_SECONDS)
+            await asyncio.sleep(self._seconds / RENEWALS)
             try:
-                if not await self._leases.renew(name, holder, LEASE_SECONDS):
+                if not await self._leases.renew(name, holder, self._seconds):
                     _log.error("%s was lost while its change ran; another change may run beside it", name)
                     return
             except StoreError as error:

@@ -19,7 +19,8 @@ from chatops_bot.stores.codec import RowByRow, entry_from, entry_text, proposal_
 from chatops_bot.stores.sqlite_audit import AUDIT_CHAIN_TABLE, SqliteAudit, append, seal_old_rows
 from chatops_bot.stores.sqlite_file import SqliteFile
 from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
-from chatops_bot.stores.sqlite_leases import LEASES_TABLE, SqliteLeases
+from chatops_bot.stores.sqlite_leases import LEASES_TABLE, RELEASE, SqliteLeases
+from chatops_bot.stores.sqlite_relay import SqliteRelay
 
 MIGRATIONS = (
     """
@@ -61,10 +62,12 @@ CLAIMS_KEPT_DAYS = 7
 class SqliteStore:
     """All roles over one file. Open with `SqliteStore.open`, close with `aclose`."""
 
-    def __init__(self, file: SqliteFile, clock: Clock, key: ChainKey) -> None:
+    def __init__(self, file: SqliteFile, clock: Clock, key: ChainKey, process: str) -> None:
         self._file = file
+        self.process = process
+        self.relay = SqliteRelay(self.process)
         self.transcripts = SqliteTranscripts(file)
-        self.turns = SqliteTurns(file, clock)
+        self.turns = SqliteTurns(file, clock, self.process)
         self.inbox = SqliteInbox(file, clock)
         self.proposals = SqliteProposals(file, key)
         self.forms = SqliteForms(file)
@@ -87,7 +90,9 @@ class SqliteStore:
                 (clock.now().isoformat(), CLAIMS_KEPT_DAYS),
             )
         )
-        return cls(file, clock, key)
+        await file.write(lambda db: db.execute(RELEASE))
+        opening = await SqliteLeases(file, clock).take("opening", "whoever opens the file", 0)
+        return cls(file, clock, key, f"bot_{opening}")
 
     async def check(self) -> None:
         """Commit a write that changes nothing. Raises StoreError when the file takes no writes."""
@@ -129,11 +134,15 @@ class SqliteTranscripts:
 
 
 class SqliteTurns:
-    def __init__(self, file: SqliteFile, clock: Clock) -> None:
+    """The file has one process, so a turn belongs to this one, or to one that is dead."""
+
+    def __init__(self, file: SqliteFile, clock: Clock, process: str) -> None:
         self._file = file
         self._clock = clock
+        self._process = process
+        self._held: set[str] = set()
 
-    async def begin(self, turn: RunningTurn, claim: str = "") -> bool:
+    async def begin(self, turn: RunningTurn, claim: str = "") -> str:
         channel, message = _ref_columns(turn.message)
         row = (turn.id, str(turn.session), turn.language, channel, message, turn.snapshot, turn.input)
         at = self._clock.now()
@@ -147,7 +156,11 @@ class SqliteTurns:
             )
             return True
 
-        return await self._file.write(work)
+        self._held.add(turn.id)  # before, since a caller who is cancelled does not take the turn back
+        if await self._file.write(work):
+            return self._process
+        self._held.discard(turn.id)
+        return ""
 
     async def checkpoint(self, turn_id: str, message: MessageRef | None, snapshot: str) -> None:
         row = (*_ref_columns(message), snapshot, turn_id)
@@ -162,11 +175,30 @@ class SqliteTurns:
                 (outcome.value, turn_id),
             )
         )
+        self._held.discard(turn_id)
 
     async def running(self) -> list[RunningTurn]:
+        return await self._unfinished("")
+
+    async def holder(self, turn_id: str) -> str:
+        held = turn_id in self._held and await self._unfinished("AND id = ?", turn_id)
+        return self._process if held else ""
+
+    async def holder_of(self, session: SessionKey) -> str:
+        turns = await self._unfinished("AND session = ?", str(session))
+        return self._process if any(turn.id in self._held for turn in turns) else ""
+
+    async def take_over(self) -> list[RunningTurn]:
+        taken = [turn for turn in await self.running() if turn.id not in self._held]
+        self._held.update(turn.id for turn in taken)
+        return taken
+
+    async def _unfinished(self, where: str, *values: str) -> list[RunningTurn]:
         rows = await self._file.read(
             lambda db: db.execute(
-                "SELECT id, session, channel, message, language, snapshot, input FROM turns WHERE outcome IS NULL ORDER BY rowid"
+                "SELECT id, session, channel, message, language, snapshot, input FROM turns"  # noqa: S608  # `where` is one of the constants above
+                f" WHERE outcome IS NULL {where} ORDER BY rowid",
+                values,
             ).fetchall()
         )
         return [

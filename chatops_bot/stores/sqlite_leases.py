@@ -8,6 +8,8 @@ from chatops_bot.stores.sqlite_file import SqliteFile
 LEASES_TABLE = """
 CREATE TABLE leases (name TEXT PRIMARY KEY, holder TEXT NOT NULL, fence INTEGER NOT NULL, until REAL NOT NULL);
 """
+RELEASE = "UPDATE leases SET holder = '', until = 0"
+"""Run when the file is opened: whoever held a lease is no more."""
 
 
 class SqliteLeases:

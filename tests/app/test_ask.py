@@ -382,6 +382,7 @@ async def test_a_folder_with_a_long_name_has_a_socket_too(world: World):
         assert (await cli("ask", "hello", "--data", folder)).out == "Fine.\n"
 
 
+@pytest.mark.case("hitl-C44")
 async def test_who_asks_is_known_from_the_system_whatever_the_request_says(world: World):
     async with world.bot(pausing(), config=local(world, "operator")), world.local_api() as session:
         headers = {"X-User": "admin", "Authorization": "Bearer admin", "X-Forwarded-User": "local:ana"}

@@ -144,7 +144,7 @@ def test_the_doctor_finds_a_running_demo_well(demo: DemoProcess):
     looked = run_cli("doctor", "--data", demo.data, env=plain_env())
     assert (looked.returncode, looked.stderr) == (0, ""), looked.stdout
     assert "A bot runs on the store and is ready." in looked.stdout
-    assert looked.stdout.splitlines()[-1] == "17 ok, 0 to look at, 0 failed."
+    assert looked.stdout.splitlines()[-1] == "19 ok, 1 to look at, 0 failed."
     secrets = [
         line.split("=", 1)[1] for line in (demo.data / "bot" / "chatops-bot.env").read_text().splitlines()
     ]

@@ -9,7 +9,15 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from chatops_bot.app.config import MAX_BYTES, MAX_DEPTH, Config, Secrets, load_config, load_secrets
+from chatops_bot.app.config import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    Config,
+    Secrets,
+    StoreConfig,
+    load_config,
+    load_secrets,
+)
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy_rules import Rule, Scope, Who
@@ -263,11 +271,13 @@ def test_the_environment_wins_over_the_file(tmp_path: Path):
 
 
 def test_repr_hides_every_secret_and_redaction_knows_them_all(config: Config):
+    config = config.model_copy(update={"store": StoreConfig(redis_url_env="BOT_REDIS")})
     env = ENV | {
+        "BOT_REDIS": "redis://bot:redis%2F1@host/0",
         "OPENAI_BASE_URL": "http://m", "OPENAI_MODEL": "m", "OPENAI_API_KEY": "sk-1", "SCHEDULER_WEBHOOK_TOKEN": "hook-1",
     }  # fmt: skip
     secrets: Secrets = load_secrets(config, env)
-    values = [*ENV.values(), "sk-1", "hook-1"]
+    values = [*ENV.values(), "sk-1", "hook-1", "redis://bot:redis%2F1@host/0", "redis/1"]
     assert sorted(secrets.values()) == sorted(values)
     for shown in (repr(secrets), str(secrets), f"{secrets.model!r}", f"{secrets}"):
         assert [value for value in values if value in shown] == []

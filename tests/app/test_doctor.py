@@ -19,7 +19,7 @@ import yaml
 
 from chatops_bot.app.anchoring import Anchoring
 from chatops_bot.app.clock import ManualClock, SystemClock
-from chatops_bot.app.config import Config, LocalConfig, ModelEndpoint, anchor_path_of
+from chatops_bot.app.config import Config, LocalConfig, ModelEndpoint, StoreConfig, anchor_path_of
 from chatops_bot.app.doctor.command import doctor, examine
 from chatops_bot.app.doctor.findings import Check, Finding, Status, as_lines, failed, ok, run_side_by_side
 from chatops_bot.app.doctor.local import check_roles
@@ -30,6 +30,7 @@ from chatops_bot.simulators.slack.scopes import GRANTED
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
 from tests.app.test_audit_cli import a_call
 from tests.llm.model_server import DONE, Answer, ModelServer, call, complaint, text
+from tests.redis_server import RedisServer
 from tests.scenarios.conftest import ACCOUNTS, KEYS, World, open_world
 from tests.scenarios.gateway import Fault
 
@@ -251,7 +252,7 @@ async def test_groups_and_their_members_of_today_are_looked_at(world: World):
     assert "takes 3 approvals, and fewer people may give one" in failures(found)["slack policy"]
     unknown = {"approve": {"groups": ["S0000"]}}
     found = await seen(world, written(world, policy={"rules": [unknown]}))
-    assert "who is in user group S0000" in failures(found)["slack policy"]
+    assert "Slack knows no active user group S0000" in failures(found)["slack policy"]
 
 
 def no_database(path: Path) -> str:
@@ -573,7 +574,7 @@ async def test_lines_for_people_and_json_for_machines_and_the_exit_code(
 ):
     assert await doctor(written(world), env_of(world), as_json=False) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "19 ok, 0 to look at, 0 failed."
+    assert lines[-1] == "20 ok, 0 to look at, 0 failed."
     assert (
         lines[2] == "ok       roles               2 people may approve changes; 4 have a role of their own."
     )
@@ -594,3 +595,34 @@ async def test_what_a_server_says_stays_on_its_line_and_does_not_drive_the_termi
         "ok       web    Well.",
         "1 ok, 0 to look at, 1 failed.",
     ]
+
+
+# -- a store that several bots share ----------------------------------------------------------------------------------
+
+
+async def test_a_shared_store_is_looked_at_and_its_bots_counted(world: World, redis_process: RedisServer):
+    redis_process.flush()
+    config = well(world).model_copy(update={"store": StoreConfig(redis_url_env="BOT_REDIS")})
+    path = written(world, config)
+    found = await seen(world, path, BOT_REDIS=redis_process.url)
+    assert failures(found) == {}
+    assert found["store"].says.endswith("holds nothing of a bot yet; the first start begins it.")
+    assert found["bot"].says == "No bots run on the store; another can start here."
+    secrets = replace(world.secrets(), redis_url=redis_process.url)
+    async with world.bot(config=config, secrets=secrets):
+        found = await seen(world, path, BOT_REDIS=redis_process.url)
+    assert found["store"].says.endswith("the newest, and keeps what it acknowledges.")
+    assert found["bot"].says == "1 bot runs on the store; another can start here."
+    assert failures(found) == {}
+
+
+async def test_a_shared_store_that_cannot_be_used_is_told_in_one_sentence(world: World, unused_port: int):
+    path = written(world, well(world).model_copy(update={"store": StoreConfig(redis_url_env="BOT_REDIS")}))
+    found = await seen(
+        world, path, CHATOPS_KEY="", BOT_REDIS=f"redis://:hunter2-long@127.0.0.1:{unused_port}/0"
+    )
+    assert f"127.0.0.1:{unused_port} cannot be reached (Connection refused)" in found["store"].says
+    assert "hunter2" not in repr(found)
+    assert found["audit key"].says.startswith("CHATOPS_KEY is not set in the environment;")
+    found = await seen(world, path)
+    assert found["store"].says == "BOT_REDIS is not set in the environment; set it."

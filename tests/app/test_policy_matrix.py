@@ -20,7 +20,7 @@ import pytest
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people
-from chatops_bot.app.engine import Node, alone, build_engine
+from chatops_bot.app.engine import Node, build_engine, node_of
 from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_client import LocalClient, reach
 from chatops_bot.app.local_desk import LocalDesk, Rests
@@ -247,8 +247,8 @@ class Members:
         return type("Identity", (), {"team_id": "T1"})
 
     async def read(self, method: str, **arguments: str) -> dict[str, Any]:
-        if method == "usergroups.users.list":
-            return {"ok": True, "users": list(LEADS)}
+        if method == "usergroups.list":
+            return {"usergroups": [{"id": "S1", "users": list(LEADS), "user_count": len(LEADS)}]}
         user = arguments["user"]
         return {"user": {"id": user, "name": user, "team_id": "T1", **BARRED.get(user, {})}}
 
@@ -360,7 +360,7 @@ async def product(
         members: Any = Members()
         slack = SlackDirectory(members, clock, config.roster, config.groups)
         directory = ChatAndLocalPeople(slack, local_people(config))
-        node, hall, rests, redactor = alone(ids, None), Hall(), Rests(), Redactor(())
+        node, hall, rests, redactor = node_of(store, ids, None), Hall(), Rests(), Redactor(())
         shared: dict[str, Any] = {
             "clock": clock,
             "ids": ids,
@@ -388,7 +388,10 @@ async def product(
 # -- what happens -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.case("hitl-C31", "hitl-C32", "hitl-C38")
+@pytest.mark.case("hitl-C31")
+@pytest.mark.case("hitl-C32")
+@pytest.mark.case("hitl-C33")
+@pytest.mark.case("hitl-C38")
 @pytest.mark.parametrize("rules", RULES)
 async def test_every_road_approves_what_the_page_says_and_nothing_else(
     rules: str, tmp_path: Path, clock: ManualClock, ids: CountingIds

@@ -64,6 +64,7 @@ NEEDS: dict[str, set[str]] = {
     "conversations.history": {"channels:history", "groups:history", "im:history"},
     "conversations.replies": {"channels:history", "groups:history", "im:history"},
     "conversations.info": {"channels:read", "groups:read"},
+    "usergroups.list": {"usergroups:read"},
     "usergroups.users.list": {"usergroups:read"},
     "users.info": {"users:read"},
     "views.open": set(),

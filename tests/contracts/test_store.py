@@ -1,7 +1,9 @@
 """What every store promises, whichever engine keeps it."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,8 +35,12 @@ from chatops_bot.domain.transcript import (
     TurnRested,
     UserSaid,
 )
-from chatops_bot.ports import Store
+from chatops_bot.platforms.slack.blocks import payload
+from chatops_bot.ports import Store, process_lease
+from chatops_bot.rendering.card import proposal_card
+from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.sqlite import SqliteStore
+from tests.rendering.proposals import CODES, LIFE, PROPOSAL
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 SESSION = SessionKey("slack", "T1", "C1", "1700000000.000100")
@@ -42,9 +48,13 @@ CARD = MessageRef("C1", "1700000001.000200")
 AUDIT_KEY = ChainKey.of(b"k" * 32)
 
 
-@pytest.fixture
-async def store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-    opened = await SqliteStore.open(tmp_path / "bot.db", clock, AUDIT_KEY)
+@pytest.fixture(params=["sqlite", "redis"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
+    opened: SqliteStore | RedisStore
+    if request.param == "redis":
+        opened = await RedisStore.open(request.getfixturevalue("redis").url, "bot_1", AUDIT_KEY)
+    else:
+        opened = await SqliteStore.open(tmp_path / "bot.db", clock, AUDIT_KEY)
     yield opened
     await opened.aclose()
 
@@ -140,8 +150,8 @@ async def test_a_key_is_claimed_once_by_fifty_at_once(store: Store):
 async def test_a_turn_and_its_claim_are_stored_together_or_not_at_all(store: Store):
     turns = [RunningTurn(f"turn_{number}", SESSION, None, "en", "", '{"text":"q"}') for number in range(10)]
     won = await asyncio.gather(*(store.turns.begin(turn, "slack:T1:C1:1.1") for turn in turns))
-    assert won.count(True) == 1
-    assert await store.turns.running() == [turns[won.index(True)]]
+    assert sorted(won) == [""] * 9 + [store.process]
+    assert await store.turns.running() == [turns[won.index(store.process)]]
     assert not await store.inbox.claim("slack:T1:C1:1.1")
     assert await store.inbox.claim("slack:T1:C1:2.2")
     assert not await store.turns.begin(turns[0], "slack:T1:C1:2.2")
@@ -173,6 +183,17 @@ async def test_a_card_never_goes_back_to_an_older_revision(store: Store):
     proposal = await store.proposals.get("prop_1")
     assert proposal is not None
     assert (proposal.card, proposal.shown_revision) == (CARD, 2)
+
+
+@pytest.mark.case("hitl-C27")
+async def test_the_card_of_a_reloaded_proposal_is_the_same_to_the_byte(store: Store):
+    for number, life in enumerate(LIFE.values()):
+        proposal = replace(PROPOSAL, id=f"prop_{number}", **life)
+        await store.proposals.add(proposal)
+        reloaded = await store.proposals.get(proposal.id)
+        assert reloaded is not None
+        cards = (payload(proposal_card(one, codes=CODES)) for one in (proposal, reloaded))
+        assert len({json.dumps(one, ensure_ascii=False).encode() for one in cards}) == 1
 
 
 async def test_a_proposal_comes_back_as_it_was(store: Store):
@@ -394,3 +415,33 @@ async def test_a_move_changes_nothing_that_the_digest_covers(store: Store):
     await store.proposals.add(a_proposal(1))
     with pytest.raises(ValueError, match="arguments"):
         await store.proposals.move(a_proposal(1), ProposalState.REJECTED, AT, arguments={})
+
+
+async def test_of_many_who_take_a_lease_at_once_one_has_it(store: Store):
+    fences = await asyncio.gather(*(store.leases.take("sweep", f"p{n}", 60) for n in range(30)))
+    assert len([fence for fence in fences if fence is not None]) == 1
+
+
+async def test_what_is_sent_arrives_in_order_and_once(store: Store):
+    for number in range(3):
+        await store.relay.send(store.process, f"{number} 停")
+    await store.relay.send("nobody", "lost")
+    heard = []
+    async with asyncio.timeout(5), aclosing(store.relay.receive()) as bodies:
+        async for body in bodies:
+            heard.append(body)
+            if len(heard) == 3:
+                await store.relay.send(store.process, "last")
+            if body == "last":
+                break
+    assert heard == ["0 停", "1 停", "2 停", "last"]
+
+
+async def test_a_turn_is_held_by_the_process_that_began_it_until_it_ends(store: Store):
+    await store.leases.take(process_lease(store.process), store.process, 60)
+    assert await store.turns.begin(RunningTurn("turn_1", SESSION, None, "en", "")) == store.process
+    assert await store.turns.holder("turn_1") == await store.turns.holder_of(SESSION) == store.process
+    assert await store.turns.take_over() == []
+    await store.turns.end("turn_1", TurnOutcome.ANSWERED)
+    assert await store.turns.holder("turn_1") == await store.turns.holder_of(SESSION) == ""
+    assert await store.turns.holder("turn_9") == ""

@@ -1,17 +1,13 @@
 """A proposal's card shows everything that is decided about, and afterwards what came of it."""
 
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from datetime import timedelta, timezone
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Risk
-from chatops_bot.domain.proposal import Proposal, ProposalState, action_digest
-from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.tool import Change, Plan
 from chatops_bot.domain.view import Buttons, Code, Fact, Facts, Mention, Notice, View
 from chatops_bot.rendering.card import proposal_card
@@ -52,7 +48,8 @@ def test_a_card_looks_as_drawn(language, state, golden):
             proposal, finished_at=NOW + timedelta(minutes=3), outcome_text="schedule is now 0 3 * * *"
         )
     if state is ProposalState.DRIFTED:
-        proposal = replace(proposal, outcome={"revision": {"then": 7, "now": 8}})
+        drifted = {"drifted": {"revision": {"before": 7, "now": 8}}}
+        proposal = replace(proposal, outcome=drifted, outcome_text="Nothing ran: revision: 7 → 8")
     golden(f"card_{state}_{language}", card(proposal))
 
 
@@ -218,112 +215,6 @@ def test_drawing_a_card_again_gives_the_same_card(draw):
     assert draw(card(reloaded)).encode() == draw(card(PROPOSAL)).encode()
 
 
-JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
-    max_leaves=6,
-)
-MAPPINGS = st.dictionaries(st.text(max_size=6), JSON, max_size=4)
-NAMES = st.text(max_size=12)
-MOMENTS = st.datetimes(
-    min_value=datetime(2026, 11, 29, 14),
-    max_value=datetime(2030, 1, 1),
-    timezones=st.sampled_from([UTC, timezone(timedelta(hours=8))]),
-)
-ACTIONS = st.fixed_dictionaries(
-    {
-        "tool": NAMES,
-        "arguments": MAPPINGS,
-        "target": NAMES,
-        "preconditions": MAPPINGS,
-        "requester_id": NAMES,
-        "thread": NAMES,
-        "expires_at": MOMENTS,
-        "tool_hash": NAMES,
-        "policy_version": NAMES,
-        "quorum": st.integers(1, 4),
-    }
-)
-COVERED = sorted(
-    {
-        "tool", "arguments", "target", "preconditions", "requester_id", "thread", "expires_at", "tool_hash", "policy_version",
-        "quorum",
-    }
-)  # fmt: skip
-"""What the digest covers."""
-
-
-def proposal_of(action: dict[str, Any]) -> tuple[Proposal, str]:
-    """The proposal for an action with a fixed digest, so that only the action itself shows, and its true digest."""
-    plan = replace(PLAN, target=action["target"], preconditions=action["preconditions"])
-    session = replace(PROPOSAL.session, thread=action["thread"])
-    elsewhere = {"target", "preconditions", "thread"}
-    fields = {name: value for name, value in action.items() if name not in elsewhere}
-    proposal = replace(PROPOSAL, plan=plan, session=session, **fields)
-    return proposal, action_digest(proposal)
-
-
-@pytest.mark.case("hitl-C48")
-@given(ACTIONS, ACTIONS, st.sampled_from(COVERED))
-def test_any_change_of_what_the_digest_covers_changes_the_card(action, other, changed):
-    proposal, digest = proposal_of(action)
-    tampered, other_digest = proposal_of({**action, changed: other[changed]})
-    assume(digest != other_digest)
-    assert card(proposal) != card(tampered)
-
-
-@pytest.mark.case("hitl-C48")
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"arguments": {"task": "nightly-etl\u200b"}},
-        {"arguments": {"task": "nightly-etl⟨U+200B⟩"}},
-        {"arguments": {"task": "nightly-etl", "env": {"PATH": "/tmp"}}},
-        {"arguments": {}},
-        {"target": ""},
-        {"target": "⟨⟩"},
-        {"preconditions": {}},
-    ],
-)
-def test_hidden_parts_of_an_action_show(changed):
-    action = {
-        "tool": "t", "arguments": {"task": "nightly-etl"}, "target": "x", "preconditions": {"r": 1}, "requester_id": "U1", "thread": "1",
-        "expires_at": PROPOSAL.expires_at,
-    }  # fmt: skip
-    assert card(proposal_of(action)[0]) != card(proposal_of({**action, **changed})[0])
-
-
-@pytest.mark.case("hitl-C50")
-def test_characters_that_trick_the_eye_are_shown_everywhere_on_the_card(draw):
-    trick = "a\u202eb\u200b\u2066\ufeff\u00a0\x1b"
-    plan = replace(
-        PLAN,
-        target=trick,
-        summary=Phrase(trick, trick),
-        changes=(Change(trick, trick, trick), Change(trick, trick + "\n", trick)),
-        preconditions={trick: trick},
-        details=((Phrase(trick, trick), trick),),
-    )
-    for state in ProposalState:
-        proposal = replace(
-            PROPOSAL,
-            state=state,
-            tool=trick,
-            plan=plan,
-            arguments={trick: [trick]},
-            requester_name=trick,
-            outcome_text=trick,
-            **DECIDED,
-        )
-        drawn = draw(card(replace(proposal, decided_by_name=trick)))
-        assert not set(drawn) & set(trick) - {"a", "b"}
-        assert "⟨U+202E⟩b⟨U+200B⟩" in drawn
-
-
 def test_long_values_stand_whole_on_the_card_as_long_as_they_fit():
     script = "\n".join(f"line {number}" for number in range(60))
     target = "x" * 400
@@ -385,62 +276,3 @@ def test_the_record_is_the_last_block_and_buttons_stand_before_it():
     kinds = [type(block) for block in card(PROPOSAL).blocks]
     assert kinds[-1] is Code
     assert kinds.index(Buttons) < len(kinds) - 1
-
-
-SECRETS = (
-    "xoxb-123456789012-abcdEFGHijkl",
-    "sk-proj-abcdefghijklmnopqrst",
-    "ghp_abcdefghijklmnopqrstuvwxyz0123",
-    "AKIAIOSFODNN7EXAMPLE",
-    "eyJhbGciOiJI.eyJzdWIiOiIx.c2lnbmF0dXJl",
-    "tr0ub4dor!",
-)
-REDACT = Redactor(["tr0ub4dor!"]).text
-
-
-@st.composite
-def planted(draw) -> tuple[str, Proposal]:
-    """A proposal that holds one secret wherever text from outside can stand, in prose of one line or of several."""
-    secret = draw(st.sampled_from(SECRETS))
-    text = draw(
-        st.sampled_from([secret, f"run {secret} now", f"export T={secret}\necho 1", f"{'x ' * 200}{secret}"])
-    )
-    phrase = Phrase(text, text)
-    plan = replace(
-        PLAN,
-        target=text,
-        summary=phrase,
-        changes=(Change(text, None, text), Change("payload", text, "echo"), Change("s", "a\nb", text)),
-        preconditions={text: [text, {text: text}]},
-        details=((phrase, text),),
-    )
-    state = draw(st.sampled_from(ProposalState))
-    proposal = replace(
-        PROPOSAL,
-        plan=plan,
-        state=state,
-        language=draw(st.sampled_from(["zh", "en"])),
-        tool=text,
-        arguments={"payload": text, "env": [{text: text}]},
-        session=replace(PROPOSAL.session, channel=text, thread=text),
-        requester_id=text,
-        requester_name=text,
-        outcome={text: {"now": text}},
-        outcome_text=text,
-        **DECIDED,
-    )
-    return secret, replace(proposal, decided_by_id=text, decided_by_name=text, decided_by_role=text)
-
-
-@given(planted())
-def test_no_secret_appears_anywhere_on_a_card(case):
-    secret, proposal = case
-    assert secret in repr(proposal_card(proposal))
-    assert secret not in repr(proposal_card(proposal, redact=REDACT))
-
-
-def test_redacted_values_keep_their_place_in_the_arguments():
-    arguments = {"payload": "xoxb-123456789012-abc", SECRETS[0]: 1, SECRETS[0] + "x": 2}
-    view = proposal_card(replace(PROPOSAL, arguments=arguments), redact=REDACT)
-    label = "[redacted:slack-token]"
-    assert f'{{"{label}": 1, "{label} (2)": 2, "payload": "{label}"}}' in record_of(view)

@@ -45,6 +45,7 @@ class _TappedStore:
     def __init__(self, store: Store, tap: Tap) -> None:
         for name in ROLES:
             setattr(self, name, _TappedRole(name, getattr(store, name), tap))
+        self.process, self.relay = store.process, store.relay
 
 
 def tapped(tap: Tap) -> Callable[[Store], Store]:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from chatops_bot.domain.event import ControlUsed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.policy import Policy, Subject
-from chatops_bot.domain.proposal import Proposal
+from chatops_bot.domain.proposal import Proposal, Via
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import sealed_button
 from chatops_bot.domain.session import MessageRef, SessionKey
@@ -66,6 +67,7 @@ class Switches:
 
     states: dict[int, str] = field(default_factory=dict)
     applied: list[tuple[str, int, str]] = field(default_factory=list)
+    ran_as: list[Person] = field(default_factory=list)
     planned: int = 0
     gate: asyncio.Event | None = None
     entered: asyncio.Queue[int] = field(default_factory=asyncio.Queue)
@@ -92,6 +94,7 @@ class Switches:
         task = arguments.task_id
         assert task not in self.under_way, "two changes of one target at once"
         self.applied.append((context.idempotency_key, task, arguments.action))
+        self.ran_as.append(context.person)
         if not self.sticks:
             self.states[task] = WANTED[arguments.action]
         self.under_way.add(task)
@@ -178,18 +181,47 @@ class Board:
 
 @dataclass
 class People:
-    """Who everybody is now. `asked` are the ids that were asked for afresh."""
+    """Who everybody is now. `asked` are the ids that were asked for afresh; `gate` holds the answer up."""
 
     known: dict[str, Person]
     asked: list[str] = field(default_factory=list)
     fault: PlatformError | None = None
+    gate: asyncio.Event | None = None
+    reached: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         if self.fault is not None:
             raise self.fault
         if fresh:
             self.asked.append(user_id)
+            self.reached.set()
+            if self.gate is not None:
+                await self.gate.wait()
         return self.known.get(user_id, Person(user_id, user_id, Role.GUEST))
+
+
+NO = Phrase("不行", "No.")
+
+
+class Says(Policy):
+    """Refuses from the `nos`th question on; `asked` are those who were asked about, and how they came."""
+
+    def __init__(self, nos: int = 0) -> None:
+        super().__init__()
+        self.nos = nos
+        self.asked: list[tuple[str, Via | None]] = []
+
+    def may_approve(
+        self, person: Person, subject: Subject, now: datetime, *, break_glass: str = "", via: Via = "button"
+    ) -> Phrase | None:
+        return self._answer(person, via)
+
+    def may_reject(self, person: Person, subject: Subject) -> Phrase | None:
+        return self._answer(person, None)
+
+    def _answer(self, person: Person, via: Via | None) -> Phrase | None:
+        self.asked.append((person.id, via))
+        return NO if len(self.asked) > self.nos else None
 
 
 class TwoMust(Policy):

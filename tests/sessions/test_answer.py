@@ -110,6 +110,14 @@ class Stage:
     store: SqliteStore
     view: TurnView
     answer: AnswerMessage
+    clock: ManualClock
+    path: Path
+
+    async def recovered(self) -> tuple[int, list[TurnInput]]:
+        """What the next process finds of this one, which is no more."""
+        await self.store.aclose()
+        self.store = await SqliteStore.open(self.path, self.clock)
+        return await recover_turns(self.store, self.wall, Everybody(), Policy(), self.clock)
 
     async def comes_to_rest(self) -> None:
         self.answer.show(Rested(TurnOutcome.STOPPED, ""))
@@ -125,8 +133,10 @@ async def stage(tmp_path: Path, clock: ManualClock):
     wall = Wall()
     view = TurnView("en", wall.limits.text_chars, stop_value=TURN)
     await store.turns.begin(RunningTurn(TURN, SESSION, None, "en", view.snapshot()))
-    yield Stage(wall, store, view, AnswerMessage(wall, store.turns, TURN, PLACE, view, clock))
-    await store.aclose()
+    answer = AnswerMessage(wall, store.turns, TURN, PLACE, view, clock)
+    stage = Stage(wall, store, view, answer, clock, tmp_path / "bot.db")
+    yield stage
+    await stage.store.aclose()
 
 
 async def test_a_turn_stopped_while_its_first_message_is_on_its_way_has_one_message(stage: Stage):
@@ -163,7 +173,7 @@ async def test_recovery_brings_every_message_of_a_long_answer_to_its_end(stage: 
     stage.answer.show(TextStreamed("word " * 50))
     await stage.wall.has_posted(3)
     await stage.answer.rest()  # all that is left when the process dies here is the store and the wall
-    assert await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock) == (1, [])
+    assert await stage.recovered() == (1, [])
     assert stage.wall.posted == [page_key(TURN, number) for number in range(3)]
     assert await stage.store.turns.running() == []
     stage.view.interrupted()
@@ -172,7 +182,7 @@ async def test_recovery_brings_every_message_of_a_long_answer_to_its_end(stage: 
 
 async def test_recovery_posts_the_end_of_a_turn_that_never_showed_anything(stage: Stage, clock: ManualClock):
     stage.wall.replies.set()
-    assert await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock) == (1, [])
+    assert await stage.recovered() == (1, [])
     assert stage.wall.posted == [page_key(TURN, 0)]
     (entry,) = await stage.store.transcripts.load(SESSION)
     assert getattr(entry, "outcome", None) is TurnOutcome.INTERRUPTED
@@ -183,7 +193,7 @@ async def test_recovery_shows_a_turn_that_had_rested_as_it_rested(stage: Stage, 
     await stage.answer.open()
     stage.answer.show(Rested(TurnOutcome.ANSWERED, "Two tasks failed."))
     await stage.answer.rest()
-    await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock)
+    await stage.recovered()
     assert list(stage.wall.shown.values()) == list(stage.view.pages())
     (entry,) = await stage.store.transcripts.load(SESSION)
     assert (getattr(entry, "outcome", None), getattr(entry, "body", None)) == (
@@ -251,13 +261,13 @@ async def test_recovery_hands_back_what_never_started_and_nothing_else(stage: St
     stage.wall.replies.set()
     await stage.store.turns.begin(accepted(clock))
     clock.advance(RESUMED_WITHIN / 2)
-    closed, (waiting,) = await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock)
+    closed, (waiting,) = await stage.recovered()
     assert closed == 1
     assert (waiting.turn_id, waiting.text, waiting.resumed) == ("turn_2", "what failed?", True)
     assert waiting.author == await Everybody().person(OSCAR.id)
     said = UserSaid("turn_2", clock.now(), OSCAR.id, "Oscar", "operator", "what failed?")
     await stage.store.transcripts.append(SESSION, [said])
-    assert await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock) == (1, [])
+    assert await stage.recovered() == (1, [])
 
 
 @pytest.mark.parametrize("asked_as", [Role.VIEWER, Role.ADMIN])
@@ -266,7 +276,7 @@ async def test_what_starts_again_may_do_no_more_than_then_and_no_more_than_today
 ):
     stage.wall.replies.set()
     await stage.store.turns.begin(accepted(clock, author=replace(OSCAR, role=asked_as)))
-    _, (waiting,) = await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock)
+    _, (waiting,) = await stage.recovered()
     assert (await Everybody().person(OSCAR.id)).role is Role.OPERATOR
     assert waiting.author.role is {Role.VIEWER: Role.VIEWER, Role.ADMIN: Role.OPERATOR}[asked_as]
 
@@ -275,14 +285,14 @@ async def test_recovery_closes_a_question_that_is_too_old_to_start(stage: Stage,
     stage.wall.replies.set()
     await stage.store.turns.begin(accepted(clock))
     clock.advance(RESUMED_WITHIN + timedelta(seconds=1))
-    assert await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock) == (2, [])
+    assert await stage.recovered() == (2, [])
 
 
 async def test_recovery_answers_the_calls_of_a_turn_that_died(stage: Stage, clock: ManualClock):
     stage.wall.replies.set()
     call = ToolCall("c1", "look", "{}")
     await stage.store.transcripts.append(SESSION, [ModelSaid(TURN, clock.now(), "", Reasoning(), (call,))])
-    await recover_turns(stage.store, stage.wall, Everybody(), Policy(), clock)
+    await stage.recovered()
     entries = await stage.store.transcripts.load(SESSION)
     assert unanswered(entries, TURN) == []
     assert [entry.kind for entry in entries] == ["model", "tool", "end"]

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.people import Effect, Risk, Role
+from chatops_bot.domain.people import Effect, Person, Risk, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState, Vote, action_digest, sealed_digest
 from chatops_bot.domain.tool import Change, Inverse
 from chatops_bot.ports import ToolContext
@@ -23,13 +22,15 @@ from tests.small_tools import KEY, OSCAR, SESSION
 CLAIMED, APPLIED, UNKNOWN = ProposalState.CLAIMED, ProposalState.APPLIED, ProposalState.OUTCOME_UNKNOWN
 
 
-async def approved(panel: Panel, task: int = 1, action: str = "pause", **more: Any) -> Proposal:
-    """A proposal that Ana approved in a process that died right then."""
-    proposal = await panel.propose(task, action, **more)
-    vote = Vote(ANA.id, ANA.name, ANA.role.value, panel.clock.now(), "button")
+def vote_by(panel: Panel, person: Person) -> Vote:
+    return Vote(person.id, person.name, person.role.value, panel.clock.now(), "button")
+
+
+async def approved(panel: Panel, task: int = 1, votes: tuple[Vote, ...] = ()) -> Proposal:
+    """A proposal that was approved, by Ana unless `votes` say otherwise, in a process that died right then."""
     moved = await panel.moves.move(
-        proposal, ProposalState.APPROVED, ANA, "approved", {}, votes=(vote,), decided_by_id=ANA.id, decided_by_name=ANA.name,
-        decided_by_role=ANA.role.value, decided_at=panel.clock.now(),
+        await panel.propose(task), ProposalState.APPROVED, ANA, "approved", {}, votes=votes or (vote_by(panel, ANA),),
+        decided_by_id=ANA.id, decided_by_name=ANA.name, decided_by_role=ANA.role.value, decided_at=panel.clock.now(),
     )  # fmt: skip
     assert moved is not None
     return moved
@@ -71,6 +72,18 @@ async def test_of_several_approvers_those_who_lost_the_right_do_not_count(panel:
     assert panel.flips() == []
 
 
+@pytest.mark.parametrize("ids", [("U2", "U2"), ("local:ana", "local:ben")])
+async def test_stored_votes_of_one_person_are_no_quorum(panel: Panel, ids: tuple[str, ...]):
+    panel.policy = TwoMust()
+    panel.one = panel.process("process_1")
+    people = [replace(ANA, id=one) for one in ids]
+    panel.people.known |= {person.id: person for person in people}
+    proposal = await approved(panel, votes=tuple(vote_by(panel, person) for person in people))
+    await panel.one.applying.recover()
+    assert (await panel.now(proposal)).state is ProposalState.EXPIRED
+    assert panel.flips() == []
+
+
 async def test_an_approver_whom_nobody_can_vouch_for_now_runs_nothing(panel: Panel):
     proposal = await panel.propose()
     panel.people.fault = PlatformError("Slack is away.", "unreachable")
@@ -79,12 +92,12 @@ async def test_an_approver_whom_nobody_can_vouch_for_now_runs_nothing(panel: Pan
     assert "identity could not be confirmed" in done.outcome_text
 
 
-async def test_who_approved_with_less_than_they_have_runs_it_with_less(panel: Panel):
+async def test_what_somebody_approved_with_less_than_they_have_runs_with_less(panel: Panel):
+    less = replace(ADAM, role=Role.APPROVER)
     proposal = await panel.propose()
-    await panel.one.decisions.by_code(
-        proposal.session, proposal.code, replace(ADAM, role=Role.VIEWER), "approve", "en"
-    )
-    assert (await panel.now(proposal)).state is ProposalState.PENDING
+    await panel.one.decisions.by_code(proposal.session, proposal.code, less, "approve", "en")
+    assert (await panel.now(proposal)).state is APPLIED
+    assert panel.switches.ran_as == [less]
 
 
 # -- what -------------------------------------------------------------------------------------------------------------
@@ -113,7 +126,6 @@ TAMPERED: dict[str, Callable[[Proposal], Proposal]] = {
 
 
 @pytest.mark.case("hitl-C41")
-@pytest.mark.case("hitl-C44")
 @pytest.mark.case("hitl-C51")
 @pytest.mark.parametrize("what", TAMPERED)
 async def test_whatever_of_a_stored_action_is_altered_it_does_not_run(panel: Panel, what: str):
@@ -304,6 +316,18 @@ async def test_what_a_living_process_runs_is_left_to_it(panel: Panel):
     assert (await panel.now(proposal)).state is CLAIMED
     panel.switches.gate.set()
     assert (await pressing).state is APPLIED
+
+
+async def test_recovery_leaves_alone_what_this_process_is_about_to_run(panel: Panel):
+    proposal = await panel.propose()
+    panel.people.gate = asyncio.Event()
+    pressing = asyncio.create_task(panel.press(ANA, proposal))
+    await panel.people.reached.wait()
+    async with asyncio.timeout(5):
+        await panel.one.applying.recover()
+    panel.people.gate.set()
+    assert (await pressing).state is APPLIED
+    assert panel.people.asked == [ANA.id]
 
 
 @pytest.mark.case("hitl-C24")

@@ -136,7 +136,7 @@ async def check_bot(config: Config, session: aiohttp.ClientSession) -> Sequence[
     held = await asyncio.to_thread(_is_locked, config.store_path.with_suffix(".lock"))
     if config.web.port == 0:
         return [ok("bot", "A bot runs on the store." if held else "No bot runs on the store; it can start.")]
-    answer = await _readiness(session, url)
+    answer = await readiness(session, url)
     if held and answer is None:
         return [
             failed(
@@ -179,7 +179,8 @@ def _is_locked(path: Path) -> bool:
     return False
 
 
-async def _readiness(session: aiohttp.ClientSession, url: str) -> dict[str, object] | None:
+async def readiness(session: aiohttp.ClientSession, url: str) -> dict[str, object] | None:
+    """What a bot's /readyz says; None when nothing answers there."""
     try:
         async with session.get(url, timeout=aiohttp.ClientTimeout(total=BOT_SECONDS)) as response:
             answer = await response.json(content_type=None)

@@ -62,7 +62,7 @@ def proposals(draw: st.DrawFn) -> Proposal:
         state=draw(st.sampled_from(ProposalState)), language=draw(st.sampled_from(("zh", "en"))), quorum=draw(st.sampled_from((1, 3))),
         votes=(vote,) * draw(lists), asked_again_at=draw(st.none() | moments), escalated_at=draw(st.none() | moments),
         decided_by_id=said, decided_by_name=name, decided_by_role=said, decided_at=draw(st.none() | moments), reason=said,
-        superseded_by=draw(st.sampled_from(("", "prop_2"))), outcome=draw(st.none() | members), outcome_text=draw(texts),
+        superseded_by=draw(st.sampled_from(("", "prop_2"))), outcome={"drifted": {each: {"before": each, "now": said} for each in draw(members)}}, outcome_text=draw(texts),
         checks=(check,) * draw(lists), undone_by=draw(st.sampled_from(("", "prop_2"))), keep_until=draw(st.none() | moments),
         kept_by_name=name, kept_by_id=draw(st.sampled_from(("", "U1"))), read_by=("U1",) * draw(lists),
     )  # fmt: skip

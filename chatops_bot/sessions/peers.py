@@ -1,0 +1,138 @@
+"""The other processes that share this one's store.
+
+Each process says by a lease that it lives, and renews it at a beat. A session's unfinished turns are all held by one process:
+what comes in elsewhere for that session is handed to it, and a Stop that is pressed elsewhere is passed on to it. A process
+whose lease ran out is dead to the others, and one of them takes its turns over: what it began is closed as interrupted, what
+it never started starts. If it was only paused, it finds its turns gone when it wakes up, and lets go of them.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from chatops_bot.domain.errors import ChatopsError
+from chatops_bot.domain.language import Language
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.ports import Store, process_lease
+from chatops_bot.sessions.mailbox import TurnInput
+
+_log = logging.getLogger(__name__)
+
+LEASE_SECONDS = 15.0
+"""A process that was silent for this long is taken for dead. Longer than any pause of a healthy one."""
+BEATS = 3
+"""How often in the time of a lease it is renewed: one lost beat, or two, must not kill a process."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnHanded:
+    """A turn of a session that the receiver holds."""
+
+    turn: TurnInput
+    kind: Literal["turn"] = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class StopPressed:
+    """Stop on the message of a turn that the receiver holds."""
+
+    session: SessionKey
+    turn_id: str
+    person: Person
+    kind: Literal["stop_pressed"] = "stop_pressed"
+
+
+@dataclass(frozen=True, slots=True)
+class StopSaid:
+    """The word `stop` in a session whose turns the receiver holds."""
+
+    session: SessionKey
+    person: Person
+    language: Language
+    kind: Literal["stop_said"] = "stop_said"
+
+
+Word = TurnHanded | StopPressed | StopSaid
+_WORD: TypeAdapter[Word] = TypeAdapter(Annotated[Word, Field(discriminator="kind")])
+
+
+async def pass_on(store: Store, process: str, word: Word) -> None:
+    """Tell another process; it hears it as long as it lives."""
+    await store.relay.send(process, _WORD.dump_json(word).decode())
+
+
+class Peers:
+    """`take_over` brings to their end, or starts, the turns that the store gives this process; `hear` takes what others pass on;
+    `held` are the turns that run or wait here; `let_go` is told of those that another process has taken."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        take_over: Callable[[], Awaitable[None]],
+        hear: Callable[[Word], Awaitable[None]],
+        held: Callable[[], Sequence[TurnInput]],
+        let_go: Callable[[TurnInput], None],
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> None:
+        self._store = store
+        self._take_over = take_over
+        self._hear = hear
+        self._held = held
+        self._let_go = let_go
+        self._seconds = lease_seconds
+        self._leaving = False
+
+    async def join(self) -> None:
+        """Say that this process lives. Comes before it takes anything in. Raises StoreError."""
+        me = self._store.process
+        await self._store.leases.take(process_lease(me), me, self._seconds)
+
+    async def keep_beating(self) -> None:
+        """Renew the lease and take over what the dead left, until cancelled."""
+        while True:
+            await asyncio.sleep(self._seconds / BEATS)
+            try:
+                await self._beat()
+            except ChatopsError as error:
+                _log.error("this process could not say that it lives, and tries again: %s", error)
+
+    async def _beat(self) -> None:
+        me = self._store.process
+        if not await self._store.leases.renew(process_lease(me), me, self._seconds):
+            _log.warning("this process was silent for over %g s and was taken for dead", self._seconds)
+            await self.join()
+            await self._leave_what_others_took()
+        if not self._leaving:
+            await self._take_over()
+
+    async def _leave_what_others_took(self) -> None:
+        for turn in self._held():
+            if await self._store.turns.holder(turn.turn_id) != self._store.process:
+                self._let_go(turn)
+
+    async def keep_hearing(self) -> None:
+        """Take what other processes pass on, until cancelled."""
+        async with aclosing(self._store.relay.receive()) as bodies:
+            async for body in bodies:
+                try:
+                    await self._hear(_WORD.validate_json(body))
+                except ValidationError:
+                    _log.warning("another process, perhaps of another version, sent what cannot be read")
+                except ChatopsError as error:
+                    _log.error("what another process passed on was not carried out: %s", error)
+
+    def stop_taking_over(self) -> None:
+        """This process is about to end: it keeps what it has and takes no more."""
+        self._leaving = True
+
+    async def leave(self) -> None:
+        """Say that this process is no more, so that another takes what it leaves at its next beat. Raises StoreError."""
+        me = self._store.process
+        await self._store.leases.drop(process_lease(me), me)

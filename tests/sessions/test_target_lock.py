@@ -1,0 +1,106 @@
+"""One change at a time on a target: the lease lives as long as its run, and ends with it or by itself."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import pytest
+
+from chatops_bot.app.clock import ManualClock
+from chatops_bot.domain.errors import StoreError
+from chatops_bot.domain.proposal import Proposal
+from chatops_bot.sessions.target_lock import TargetLock
+from tests.sessions.panel import Panel
+
+SECONDS = 0.03
+
+
+@dataclass
+class Shelf:
+    """Leases in memory that end when they are dropped, and count how often each is renewed; `faults` come before that."""
+
+    held: dict[str, str] = field(default_factory=dict)
+    faults: list[StoreError | bool] = field(default_factory=list)
+    renewed: int = 0
+    renewals: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def take(self, name: str, holder: str, seconds: float) -> int | None:
+        return 1 if self.held.setdefault(name, holder) == holder else None
+
+    async def renew(self, name: str, holder: str, seconds: float) -> bool:
+        fault = self.faults.pop(0) if self.faults else True
+        if isinstance(fault, StoreError):
+            raise fault
+        self.renewed += 1
+        if self.renewed >= 3 or not fault:
+            self.renewals.set()
+        return fault
+
+    async def drop(self, name: str, holder: str) -> None:
+        if self.held.get(name) == holder:
+            del self.held[name]
+
+    async def holder(self, name: str) -> str | None:
+        return self.held.get(name)
+
+
+@pytest.fixture
+async def proposal(panel: Panel) -> Proposal:
+    return await panel.propose()
+
+
+def lock_of(shelf: Shelf, clock: ManualClock) -> TargetLock:
+    async def is_dead(process: str) -> bool:
+        return process == "dead"
+
+    return TargetLock(shelf, "me", is_dead, clock, SECONDS)
+
+
+async def unasked() -> None:
+    raise AssertionError("the target is free")
+
+
+@pytest.mark.parametrize("faults", [[], [StoreError("The disk is full."), StoreError("The disk is full.")]])
+async def test_a_lease_is_renewed_while_its_change_runs_and_given_back_after(
+    clock: ManualClock, proposal: Proposal, faults: list[StoreError | bool]
+):
+    shelf = Shelf(faults=faults)
+    async with lock_of(shelf, clock).held(proposal, unasked) as fence:
+        assert fence == 1
+        async with asyncio.timeout(5):
+            await shelf.renewals.wait()
+        assert shelf.held == {"target:task #1": f"me/{proposal.id}"}
+    assert shelf.held == {}
+
+
+async def test_a_lease_that_was_lost_is_said_in_the_log_and_the_change_goes_on(
+    clock: ManualClock, proposal: Proposal, caplog: pytest.LogCaptureFixture
+):
+    shelf = Shelf(faults=[False])
+    async with lock_of(shelf, clock).held(proposal, unasked):
+        async with asyncio.timeout(5):
+            await shelf.renewals.wait()
+    assert "was lost while its change ran" in caplog.text
+
+
+async def test_a_run_that_is_cut_off_does_not_give_its_target_back(clock: ManualClock, proposal: Proposal):
+    shelf = Shelf()
+    with pytest.raises(asyncio.CancelledError):
+        async with lock_of(shelf, clock).held(proposal, unasked):
+            raise asyncio.CancelledError
+    assert shelf.held == {"target:task #1": f"me/{proposal.id}"}
+
+
+@pytest.mark.parametrize("others", ["dead/prop_9", "alive/prop_9", "me/prop_9"])
+async def test_who_waits_says_so_once_and_takes_over_only_from_the_dead(
+    clock: ManualClock, proposal: Proposal, others: str
+):
+    shelf, waits = Shelf({"target:task #1": others}), 0
+
+    async def waiting() -> None:
+        nonlocal waits
+        waits += 1
+        clock.advance(proposal.expires_at - clock.now())
+
+    async with lock_of(shelf, clock).held(proposal, waiting) as fence:
+        assert (fence, waits) == ((1, 0) if others.startswith("dead") else (None, 1))
+    assert shelf.held == ({} if others.startswith("dead") else {"target:task #1": others})
