@@ -128,6 +128,7 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
     """What closes what is overdue, by what it is; of several processes one does it, as long as it lives."""
     works = {
         "proposals": core.applying.sweep,
+        "reminders": core.reminders.sweep,
         "forms": core.forms.sweep,
         "filled forms": core.router.begin_filled,
     }
