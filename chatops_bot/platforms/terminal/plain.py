@@ -53,6 +53,10 @@ _NO_FIELDS = Phrase(
     "A terminal cannot fill in a form: give what is missing above in one message to this thread, or ask in the chat, where "
     "the form can be filled in. `cancel` takes it back.",
 )
+_PRINTS_ALL = Phrase(
+    "终端里没有“显示全部”：第一次输入 approve 会显示完整内容，第二次才批准。",
+    "A terminal has no Show all: the first approve prints all of it, the second one approves.",
+)
 _STANDS_ALONE = (Heading, Notice)
 
 
@@ -139,6 +143,8 @@ def _buttons(buttons: Sequence[Button], look: Look) -> Iterator[str]:
     for button in buttons:
         if button.command:
             yield harmless(" ".join(filter(None, (f"{button.label}:", PROGRAM, button.command, look.where))))
+        elif button.control == "show":
+            yield from _wrapped(_PRINTS_ALL.said_in(language_of(button.label)), look)
         elif button.control in _FILLS_IN:
             yield from _wrapped(_NO_FIELDS.said_in(language_of(button.label)), look)
         elif button.control == "followup":
