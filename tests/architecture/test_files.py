@@ -57,6 +57,7 @@ ANY_OF_A_CHANNEL = ("channels", "groups")
 NEEDS: dict[str, set[str]] = {
     "auth.test": set(),
     "apps.connections.open": set(),  # the app-level token's own scope
+    "chat.getPermalink": set(),
     "chat.postMessage": {"chat:write"},
     "chat.postEphemeral": {"chat:write"},
     "chat.update": {"chat:write"},

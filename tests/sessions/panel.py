@@ -74,6 +74,7 @@ class Switches:
     under_way: set[int] = field(default_factory=set)
     fault: Exception | None = None
     sticks: bool = False
+    summary: str = ""
     spec: ToolSpec = FLIP
 
     async def plan(self, arguments: FlipArgs, context: ToolContext) -> Plan:
@@ -85,7 +86,7 @@ class Switches:
         if task < 1:
             raise ToolFailed(Phrase("没有这个任务", f"There is no task {task}."))
         return Plan(
-            f"task #{task}", Phrase("切换", f"{arguments.action} task #{task}"), (Change("status", before, after),), "low",
+            f"task #{task}", Phrase("切换", self.summary or f"{arguments.action} task #{task}"), (Change("status", before, after),), "low",
             {"status": before},
         )  # fmt: skip
 
@@ -152,6 +153,9 @@ class Board:
         self.cards[ref.id] = view
         self.changed.set()
         return ref
+
+    async def link(self, ref: MessageRef) -> str:
+        return f"https://chat.example/{ref.id}"
 
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         self.told.append((person_id, view))
