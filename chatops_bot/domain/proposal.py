@@ -61,6 +61,9 @@ GUARDED_BY_EXPIRY = frozenset({ProposalState.PENDING, ProposalState.APPROVED, Pr
 """States that a proposal may enter only before `expires_at`. An approval of several enters `pending` once more; a late
 reject is still a reject."""
 
+ENDED = frozenset(ProposalState) - {ProposalState.PENDING, ProposalState.APPROVED, ProposalState.CLAIMED}
+"""States in which an action will not be run any more."""
+
 CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 CODE_LENGTH = 6
 """A code is read aloud and typed at night: no two of its letters look alike."""

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from chatops_bot.domain.audit_chain import Sealed
+from chatops_bot.domain.audit_check import Verified, verify
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.proposal import ProposalState
 from chatops_bot.domain.session import RunningTurn
 from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.redis_link import RedisLink, script
-from tests.contracts.test_store import AT, ENTRIES, SESSION, a_form, a_proposal
+from tests.contracts.test_store import AT, AUDIT_KEY, ENTRIES, SESSION, a_form, a_proposal, a_record
 from tests.redis_server import RedisServer
 from tests.stores.lossy_redis import LossyProxy, lossy_proxy
 
@@ -63,6 +65,31 @@ async def test_of_two_movers_one_wins_although_replies_are_lost(proxy: LossyProx
     winners = [each for each in moved if each is not None]
     assert proxy.lost == 4
     assert [await store.proposals.get("prop_1")] == winners
+
+
+async def test_two_processes_that_move_and_record_make_one_chain_although_replies_are_lost(
+    redis: RedisServer, proxy: LossyProxy
+):
+    a = await RedisStore.open(proxy.url, "bot_a", AUDIT_KEY)
+    b = await RedisStore.open(redis.url, "bot_b", AUDIT_KEY)
+    proposals = [a_proposal(n) for n in range(10)]
+    await asyncio.gather(*(a.proposals.add(each, a_record("proposed")) for each in proposals))
+    proxy.losing = 6
+    moves = [
+        store.proposals.move(each, ProposalState.REJECTED, AT, a_record(store.process))
+        for each in proposals
+        for store in (a, b, a)
+    ]
+    moved = await asyncio.gather(*moves, *(store.audit.record(a_record("call")) for store in (a, b) * 10))
+    assert proxy.lost == 6
+    assert len([each for each in moved if each is not None]) == 10
+    rows = await b.audit.page(0, 1000)
+    assert verify([AUDIT_KEY], rows) == Verified(await a.audit.head())
+    decisions = [row.record.decision for row in rows if isinstance(row, Sealed)]
+    assert sorted(decisions.count(word) for word in ("proposed", "call")) == [10, 20]
+    assert decisions.count("bot_a") + decisions.count("bot_b") == 10
+    await a.aclose()
+    await b.aclose()
 
 
 async def test_replies_that_stay_lost_are_a_store_error_and_the_next_command_gets_its_own(proxy: LossyProxy):

@@ -49,9 +49,10 @@ _TONES: dict[Tone, tuple[str, tuple[str, ...]]] = {
 _OPTIONS_SHOWN = 12
 _FILLS_IN = ("form_open", "form_submit")
 _NO_FIELDS = Phrase(
-    "终端里不能填写表单：请用一条消息写明上面缺少的各项，或在聊天中提出请求并填写。输入“取消”可撤回。",
+    "终端里不能填写表单：请用一条消息写明上面缺少的各项，或在聊天中提出请求并填写。密码等机密绝不要写进消息，只能在聊天的表单里填写。输入“取消”可撤回。",
     "A terminal cannot fill in a form: give what is missing above in one message to this thread, or ask in the chat, where "
-    "the form can be filled in. `cancel` takes it back.",
+    "the form can be filled in. Never write a password or another secret in a message: those go into the form in the chat only. "
+    "`cancel` takes it back.",
 )
 _PRINTS_ALL = Phrase(
     "终端里没有“显示全部”：第一次输入 approve 会显示完整内容，第二次才批准。",
