@@ -18,6 +18,7 @@ from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.reading import Reading
+from chatops_bot.sessions.reasons import Reasons
 from chatops_bot.sessions.reminding import Reminders, approvers_called
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.target_lock import IsDead, TargetLock
@@ -68,6 +69,7 @@ class Engine:
     decisions_on: Callable[[Platform], Decisions]
     reading: Reading
     renewals: Renewals
+    reasons: Reasons
     reminders: Reminders
 
 
@@ -108,8 +110,13 @@ def build_engine(
         proposals=store.proposals, platform=platform, directory=directory, policy=policy, moves=moves, cards=cards,
         decisions=decisions_on(platform), redactor=redactor, clock=clock, key=node.buttons,
     )  # fmt: skip
+    reasons = Reasons(
+        proposals=store.proposals, platform=platform, directory=directory, decisions=decisions_on(platform), key=node.buttons
+    )  # fmt: skip
     reminders = Reminders(
         proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, redactor=redactor, clock=clock
     )  # fmt: skip
     proposer = Proposer(store.proposals, moves, drafter, clock)
-    return Engine(policy, proposer, card, cards, applying, decisions_on, reading, renewals, reminders)
+    return Engine(
+        policy, proposer, card, cards, applying, decisions_on, reading, renewals, reasons, reminders
+    )

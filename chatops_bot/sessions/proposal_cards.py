@@ -116,7 +116,8 @@ class ProposalCards:
         entries = await self._store.transcripts.load(proposal.session)
         return any(
             isinstance(entry, ProposalDecided)
-            and (entry.proposal_id, entry.state) == (proposal.id, proposal.state.value)
+            and (entry.proposal_id, entry.state, entry.reason)
+            == (proposal.id, proposal.state.value, proposal.reason)
             for entry in entries
         )
 
