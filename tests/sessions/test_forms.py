@@ -23,8 +23,8 @@ from chatops_bot.sessions.recovery import RESUMED_WITHIN
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.form_fields import fields_of
 from chatops_bot.tools.registry import Registry
-from tests.sessions.test_answer import Wall
 from tests.rotating import sealed_secrets
+from tests.sessions.test_answer import Wall
 from tests.small_tools import OSCAR, SESSION, Switch, SwitchArgs
 
 SECRET = "Bearer abcdefghijklmnop1234"  # a made-up one
