@@ -397,7 +397,7 @@ async def test_a_sealed_value_is_gone_when_its_time_is_over(store: Store, clock:
     await store.secret_values.put("sealed:form_1:s_2", "sealed", 3600)
     clock.advance(timedelta(seconds=0.05))  # SQLite's; Redis has a clock of its own
     async with asyncio.timeout(5):
-        while await store.secret_values.get("sealed:form_1:s_1") is not None:  # noqa: ASYNC110  # no event in Redis tells
+        while await store.secret_values.get("sealed:form_1:s_1") is not None:  # noqa: ASYNC110  # Redis tells nobody
             await asyncio.sleep(0.01)
     await store.secret_values.drop_overdue()
     assert await store.secret_values.get("sealed:form_1:s_2") == "sealed"
