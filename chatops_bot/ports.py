@@ -168,6 +168,9 @@ class Platform(Protocol):
         When the message can no longer be edited, the view is posted anew in its thread, and that ref is returned.
         """
 
+    async def link(self, ref: MessageRef) -> str:
+        """The address that leads to a message; empty where the platform has none."""
+
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         """Show a view to one person only."""
 

@@ -117,10 +117,8 @@ async def open_bot(
         await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
         await api.start(desk)
         stack.callback(desk.take_no_more)
-        _run_beside(stack, sweep(_overdue(core, config.store.lease_seconds)), "expiry sweep")
-        _run_beside(stack, metrics.watch_loop(), "loop lag")
-        watch = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
-        _run_beside(stack, watch.watch(), "policy check")
+        policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
+        _look_after(stack, sweep(_overdue(core, config.store.lease_seconds)), metrics, policy)
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
@@ -130,6 +128,7 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
     """What closes what is overdue, by what it is; of several processes one does it, as long as it lives."""
     works = {
         "proposals": core.applying.sweep,
+        "reminders": core.reminders.sweep,
         "forms": core.forms.sweep,
         "filled forms": core.router.begin_filled,
     }
@@ -267,6 +266,14 @@ async def _anchor(
     await anchoring.begin([key.id for key in secrets.keys.audit] if secrets.keys else [])
     stack.push_async_callback(anchoring.end)
     _run_beside(stack, anchoring.keep(), "anchoring of the audit")
+
+
+def _look_after(
+    stack: AsyncExitStack, sweeping: Coroutine[Any, Any, None], metrics: Metrics, policy: PolicyWatch
+) -> None:
+    _run_beside(stack, sweeping, "expiry sweep")
+    _run_beside(stack, metrics.watch_loop(), "loop lag")
+    _run_beside(stack, policy.watch(), "policy check")
 
 
 def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:

@@ -33,6 +33,7 @@ from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.reading import Reading
+from chatops_bot.sessions.reminding import Reminders
 from chatops_bot.sessions.router import Overhears, Router, every_message
 from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.sqlite import SqliteStore
@@ -59,6 +60,7 @@ class Core:
     decisions_on: Callable[[Platform], Decisions]
     """The same decisions, told through another platform."""
     reading: Reading
+    reminders: Reminders
     card: Callable[[Proposal], View]
 
 
@@ -150,7 +152,7 @@ def build_core(
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
-        card=engine.card,
+        reminders=engine.reminders, card=engine.card,
     )  # fmt: skip
 
 

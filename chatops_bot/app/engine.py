@@ -1,6 +1,6 @@
 """The wiring of the decision engine: who may decide, how decisions move proposals, how approved ones are run and shown."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -18,6 +18,7 @@ from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.reading import Reading
+from chatops_bot.sessions.reminding import Reminders, approvers_called
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.target_lock import IsDead, TargetLock
 from chatops_bot.sessions.telling import Telling
@@ -63,6 +64,7 @@ class Engine:
     decisions_on: Callable[[Platform], Decisions]
     reading: Reading
     renewals: Renewals
+    reminders: Reminders
 
 
 def build_engine(
@@ -74,12 +76,13 @@ def build_engine(
     policy = sound_policy(config, registry)
     moves = ProposalMoves(store.proposals, store.audit, clock, redactor)
     drafter = Drafter(policy, clock, ids, config.proposal_lifetime, node.actions[0])
-    card = partial(
-        proposal_card,
-        approver_configured=config.has_approver,
-        redact=redactor.text,
-        sealed=partial(sealed_button, node.buttons),
-    )
+
+    def card(proposal: Proposal, *, codes: Mapping[str, str] | None = None) -> View:
+        return proposal_card(
+            proposal, codes=codes, approver_configured=config.has_approver, redact=redactor.text,
+            approver_mentions=approvers_called(policy, proposal), sealed=partial(sealed_button, node.buttons),
+        )  # fmt: skip
+
     cards = ProposalCards(store, platform, card, clock)
     applying = Applying(
         proposals=store.proposals, directory=directory, applier=Applier(registry, redactor, policy, node.actions),
@@ -101,5 +104,8 @@ def build_engine(
         proposals=store.proposals, platform=platform, directory=directory, policy=policy, moves=moves, cards=cards,
         decisions=decisions_on(platform), redactor=redactor, clock=clock, key=node.buttons,
     )  # fmt: skip
+    reminders = Reminders(
+        proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, redactor=redactor, clock=clock
+    )  # fmt: skip
     proposer = Proposer(store.proposals, moves, drafter, clock)
-    return Engine(policy, proposer, card, cards, applying, decisions_on, reading, renewals)
+    return Engine(policy, proposer, card, cards, applying, decisions_on, reading, renewals, reminders)

@@ -264,6 +264,9 @@ class _Heard:
     async def finish(self, ref: MessageRef, view: View) -> MessageRef:
         return await self._platform.finish(ref, view)
 
+    async def link(self, ref: MessageRef) -> str:
+        return await self._platform.link(ref)
+
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         self.views.append(view)
 

@@ -43,6 +43,9 @@ class ChatAndTerminal:
     async def finish(self, ref: MessageRef, view: View) -> MessageRef:
         return await self._of(ref.channel).finish(ref, view)
 
+    async def link(self, ref: MessageRef) -> str:
+        return await self._of(ref.channel).link(ref)
+
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         await self._of(place.channel).whisper(place, person_id, view)
 

@@ -166,11 +166,13 @@ class Policy:
         )
 
     def escalation(self, subject: Subject) -> Who:
-        """Who is called when the time is nearly over and too few have approved: those whom the rules name, by name."""
+        """Who is called when the time is nearly over and too few have approved: those whom the rules name, by name, and who may approve."""
         escalated = [rule.escalate for rule in self.covering(subject)]
+        people_ids = dict.fromkeys(one for who in escalated for one in who.people)
+        groups = dict.fromkeys(one for who in escalated for one in who.groups)
         return _bounded(
-            list(dict.fromkeys(one for who in escalated for one in who.people)),
-            list(dict.fromkeys(one for who in escalated for one in who.groups)),
+            [one for one in people_ids if self._is_called(one, subject)],
+            [one for one in groups if self._is_called_as(one, subject)],
         )
 
     def reminder_after(self, subject: Subject) -> timedelta | None:

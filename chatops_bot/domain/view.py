@@ -92,9 +92,9 @@ class Buttons:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """Calls people to the message; the only block that may notify somebody. `person_ids` are the platform's."""
+    """Calls people to the message; the only block that may notify somebody. `called` are the platform's ids of people and groups."""
 
-    person_ids: tuple[str, ...]
+    called: tuple[str, ...]
     text: str
 
 

@@ -51,9 +51,11 @@ def outcome(proposal: Proposal, language: Language, codes: Mapping[str, str], ro
     sentence, tone = _sentence(proposal, language, codes)
     is_told = bool(result) and not is_long(result)
     yield Notice(exact(result) if is_told and state in _SAID_BY_RESULT else sentence, tone)
-    if is_told and state not in _TOLD_BY_SENTENCE:
+    parts = tuple(outcome_parts(proposal, language))
+    # What drifted is told by its diff.
+    if is_told and not parts and state not in _TOLD_BY_SENTENCE:
         yield Facts((Fact(notices.RESULT.said_in(language), exact(result)),))
-    for part in outcome_parts(proposal, language):
+    for part in parts:
         yield from room.codes(part, language)
     yield from _afterwards(proposal, language, codes)
 

@@ -80,7 +80,9 @@ class Drafter:
         refusal = self._policy.may_propose(context.person, subject)
         if refusal is not None:
             raise ToolRefused(refusal)
-        return self.sealed(replace(bare, quorum=self._policy.quorum(subject)))
+        # What nobody can take back stands for good, whatever the rules wish.
+        keep_for = self._policy.keep_for(subject) if plan.inverse is not None else None
+        return self.sealed(replace(bare, quorum=self._policy.quorum(subject), keep_for=keep_for))
 
     def sealed(self, proposal: Proposal) -> Proposal:
         """`proposal` with the seal of the action that it holds."""

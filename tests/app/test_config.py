@@ -10,14 +10,13 @@ import yaml
 from pydantic import BaseModel
 
 from chatops_bot.app.config import (
-    MAX_BYTES,
-    MAX_DEPTH,
     Config,
     Secrets,
     StoreConfig,
     load_config,
     load_secrets,
 )
+from chatops_bot.app.config_file import MAX_BYTES, MAX_DEPTH
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy_rules import Rule, Scope, Who

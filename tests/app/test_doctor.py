@@ -252,7 +252,7 @@ async def test_groups_and_their_members_of_today_are_looked_at(world: World):
     assert "takes 3 approvals, and fewer people may give one" in failures(found)["slack policy"]
     unknown = {"approve": {"groups": ["S0000"]}}
     found = await seen(world, written(world, policy={"rules": [unknown]}))
-    assert "who is in user group S0000" in failures(found)["slack policy"]
+    assert "Slack knows no active user group S0000" in failures(found)["slack policy"]
 
 
 def no_database(path: Path) -> str:

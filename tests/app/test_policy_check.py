@@ -1,17 +1,23 @@
 """A policy that nobody could meet starts nothing, and one that nobody can meet any more is told once."""
 
+import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
+import yaml
 
-from chatops_bot.app.config import Config
+from chatops_bot.app.clock import SystemClock
+from chatops_bot.app.config import Config, Secrets, load_config
+from chatops_bot.app.core import open_registry
 from chatops_bot.app.policy_check import MOST_LOOKED_AT, PolicyWatch, known_people, sound_policy
-from chatops_bot.app.policy_config import PolicyConfig, RolesConfig
+from chatops_bot.app.policy_config import PolicyConfig, RolesConfig, RuleConfig, ScopeConfig
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.tools.registry import Registry
 from tests.sessions.test_answer import Wall
 from tests.small_tools import Look, Switch
+from tests.tracked import ROOT
 
 TOOLS = Registry([Look(), Switch()])
 SCHEDULER = {
@@ -40,6 +46,19 @@ class Company:
 
     async def members(self, group: str) -> frozenset[str]:
         return frozenset({"U3", "U4"})
+
+
+async def test_what_the_page_shows_starts(tmp_path: Path):
+    page = (ROOT / "docs" / "policy.md").read_text(encoding="utf-8")
+    shown = "".join(re.findall(r"```yaml\n(.*?)```", page, re.DOTALL))
+    path = tmp_path / "bot.yaml"
+    path.write_text(yaml.safe_dump({"scheduler": SCHEDULER}) + shown)
+    there = load_config(path)
+    async with open_registry(there, Secrets("", "", {}, None, ""), SystemClock()) as registry:
+        policy = sound_policy(there, registry)
+    assert (len(policy.rules), len(policy.freezes)) == (3, 3)
+    keys = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    assert keys == set(RuleConfig.model_fields) - set(ScopeConfig.model_fields)
 
 
 @pytest.mark.case("hitl-C39")

@@ -247,8 +247,8 @@ class Members:
         return type("Identity", (), {"team_id": "T1"})
 
     async def read(self, method: str, **arguments: str) -> dict[str, Any]:
-        if method == "usergroups.users.list":
-            return {"ok": True, "users": list(LEADS)}
+        if method == "usergroups.list":
+            return {"usergroups": [{"id": "S1", "users": list(LEADS), "user_count": len(LEADS)}]}
         user = arguments["user"]
         return {"user": {"id": user, "name": user, "team_id": "T1", **BARRED.get(user, {})}}
 

@@ -57,12 +57,14 @@ ANY_OF_A_CHANNEL = ("channels", "groups")
 NEEDS: dict[str, set[str]] = {
     "auth.test": set(),
     "apps.connections.open": set(),  # the app-level token's own scope
+    "chat.getPermalink": set(),
     "chat.postMessage": {"chat:write"},
     "chat.postEphemeral": {"chat:write"},
     "chat.update": {"chat:write"},
     "conversations.history": {"channels:history", "groups:history", "im:history"},
     "conversations.replies": {"channels:history", "groups:history", "im:history"},
     "conversations.info": {"channels:read", "groups:read"},
+    "usergroups.list": {"usergroups:read"},
     "usergroups.users.list": {"usergroups:read"},
     "users.info": {"users:read"},
     "views.open": set(),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, expect
 
+from chatops_bot.domain.language import Language
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.platforms.slack.blocks import payload
 from chatops_bot.rendering.card import proposal_card
@@ -94,5 +95,47 @@ async def test_a_long_action_is_read_by_keyboard_page_by_page_and_approved_then(
         await card.get_by_role("button", name="Approve").click()
         await page.get_by_role("alertdialog").get_by_role("button", name="Approve").click()
         await expect(reply(page, "Done: Create task migrate")).to_be_visible(timeout=ANSWER_MS)
+        await pages.close()
+        assert pages.problems == []
+
+
+AGAIN: dict[Language, tuple[str, str, str, str, str, str]] = {
+    "en": (
+        "pause nightly-report", "Approval needed: Pause", "Approve", "Not run, things changed: Pause", "Propose again",
+        "took its place; nothing was run.",
+    ),
+    "zh": (
+        "暂停 nightly-report", "待批准：暂停任务", "批准", "未执行（情况已变）：暂停任务", "重新提出", "取代，未执行任何操作。",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", list(AGAIN))
+async def test_what_drifted_is_proposed_again_and_its_card_points_to_the_new_one(
+    chromium: Browser, tmp_path: Path, language: Language
+) -> None:
+    wish, pending, approve, drifted, again, replaced = AGAIN[language]
+    async with open_world(tmp_path) as world, world.bot():
+        pages = Pages(chromium, world.workspace.url)
+        page = await pages("oscar")
+        await ask(page, wish)
+        await expect(reply(page, pending)).to_be_visible(timeout=ANSWER_MS)
+        task = await world.task("nightly-report")
+        names = ("name", "type", "payload", "max_retry", "timeout_seconds")
+        kept = ("Name", "Type", "Payload", "MaxRetry", "TimeoutSeconds")
+        body = {name: task[field] for name, field in zip(names, kept, strict=True)}
+        await world.at_scheduler("PUT", f"tasks/{task['ID']}", body | {"cron_expr": "5 5 * * *"})
+        await become(page, "Ana Duarte")
+        await reply(page, pending).get_by_role("button", name=approve).click()
+        old = reply(page, drifted)
+        await expect(old).to_contain_text("+ 5 5 * * *", timeout=ANSWER_MS)
+        await looks_right(page, f"drifted-{language}", old)
+        await become(page, "林浩然")
+        await reply(page, drifted).get_by_role("button", name=again).click()
+        new = reply(page, pending)
+        await expect(new).to_be_visible(timeout=ANSWER_MS)
+        await expect(reply(page, replaced)).to_be_visible(timeout=ANSWER_MS)
+        await looks_right(page, f"replaced-{language}", reply(page, replaced), TWO_LOOKS)
+        await looks_right(page, f"proposed-again-{language}", new, TWO_LOOKS)
         await pages.close()
         assert pages.problems == []

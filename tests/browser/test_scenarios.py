@@ -85,7 +85,7 @@ GROWTH = """() => {
 ASKING: dict[Language, Json] = {
     "en": {
         "question": "What failed recently?",
-        "line": re.compile(r"^querying runs → .*found, \d+ ms"),
+        "line": re.compile(r"^querying runs → .*found, (?:\d+ ms|[\d.]+ s)"),
         "text": "In the last 24 hours",
         "note": "No language model is connected",
         "followup": re.compile("^Why did run"),
@@ -93,7 +93,7 @@ ASKING: dict[Language, Json] = {
     },
     "zh": {
         "question": "最近有哪些任务失败了？",
-        "line": re.compile(r"^查询运行记录 → 找到.*毫秒"),
+        "line": re.compile(r"^查询运行记录 → 找到.*秒"),
         "text": "最近 24 小时内",
         "note": "未连接语言模型",
         "followup": re.compile("为什么"),
@@ -137,7 +137,7 @@ DECIDING: dict[Language, Json] = {
         "refused": "Role viewer may not approve this change",
         "done": "Done: Pause task nightly-report",
         "outcome": "is paused",
-        "by": "Approved by\u2002Ana Duarte (approver)",
+        "by": "Approved by\u2002Ana Duarte (approver, ",
         "on": "Continue",
         "did": "@opsbot did it work?",
         "worked": "nightly-report (#1) is disabled",
@@ -151,7 +151,7 @@ DECIDING: dict[Language, Json] = {
         "refused": "不能批准此变更",
         "done": "已执行：暂停任务 log-archive",
         "outcome": "已暂停",
-        "by": "批准人\u2002Ana Duarte（approver）",
+        "by": "批准人\u2002Ana Duarte（approver，",
         "on": "继续处理",
         "did": "@opsbot 生效了吗？",
         "worked": "log-archive (#3)：",

@@ -120,6 +120,9 @@ def test_the_highest_count_holds_and_the_shortest_times():
 def test_every_rule_that_names_approvers_must_name_them():
     policy = Policy([Rule(approve=Who(groups=("S1",))), Rule(approve=Who(groups=("S2",)))])
     assert policy.may_approve(person(Role.ADMIN, "U2", "S1"), PAUSE, NOW) is not None
+    assert "not among those" in says(policy.may_reject(person(Role.ADMIN, "U2", "S1"), PAUSE))
+    assert policy.may_reject(person(Role.ADMIN, "U2", "S1", "S2"), PAUSE) is None
+    assert policy.may_reject(person(Role.ADMIN, "U1"), PAUSE) is None, "whoever asked may take it back"
     assert policy.may_approve(person(Role.ADMIN, "U2", "S1", "S2"), PAUSE, NOW) is None
 
 

@@ -322,7 +322,7 @@ async def test_a_target_that_changed_since_is_left_alone(world: World, language:
         done = await world.becomes(
             ts, card, {"zh": "未执行（情况已变）：", "en": "Not run, things changed: "}[language]
         )
-    assert "cron_expr: 0 2 * * * → 5 5 * * *" in everything(done)
+    assert "cron_expr:\n- 0 2 * * *\n+ 5 5 * * *" in everything(done)
     assert action_ids(done) == ["again"]
     assert world.to_scheduler.reached(PAUSE) == []
 

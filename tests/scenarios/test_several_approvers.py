@@ -42,6 +42,7 @@ async def test_both_of_two_approvers_who_press_at_once_are_counted(world: World)
     assert len(world.to_scheduler.reached(PAUSE)) == 1
 
 
+@pytest.mark.case("hitl-C23")
 async def test_an_approval_at_this_machine_is_one_of_several(world: World):
     rules = PolicyConfig(rules=(RuleConfig(effects=(Effect.WRITE,), count=2),))
     config = world.config(policy=rules, local=LocalConfig(role="approver"))

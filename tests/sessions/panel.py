@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from chatops_bot.domain.event import ControlUsed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.policy import Policy, Subject
-from chatops_bot.domain.proposal import Proposal
+from chatops_bot.domain.proposal import Proposal, Via
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import sealed_button
 from chatops_bot.domain.session import MessageRef, SessionKey
@@ -73,6 +74,7 @@ class Switches:
     under_way: set[int] = field(default_factory=set)
     fault: Exception | None = None
     sticks: bool = False
+    summary: str = ""
     spec: ToolSpec = FLIP
 
     async def plan(self, arguments: FlipArgs, context: ToolContext) -> Plan:
@@ -84,7 +86,7 @@ class Switches:
         if task < 1:
             raise ToolFailed(Phrase("没有这个任务", f"There is no task {task}."))
         return Plan(
-            f"task #{task}", Phrase("切换", f"{arguments.action} task #{task}"), (Change("status", before, after),), "low",
+            f"task #{task}", Phrase("切换", self.summary or f"{arguments.action} task #{task}"), (Change("status", before, after),), "low",
             {"status": before},
         )  # fmt: skip
 
@@ -147,6 +149,9 @@ class Board:
         self.changed.set()
         return ref
 
+    async def link(self, ref: MessageRef) -> str:
+        return f"https://chat.example/{ref.id}"
+
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         self.told.append((person_id, view))
 
@@ -193,6 +198,30 @@ class People:
             if self.gate is not None:
                 await self.gate.wait()
         return self.known.get(user_id, Person(user_id, user_id, Role.GUEST))
+
+
+NO = Phrase("不行", "No.")
+
+
+class Says(Policy):
+    """Refuses from the `nos`th question on; `asked` are those who were asked about, and how they came."""
+
+    def __init__(self, nos: int = 0) -> None:
+        super().__init__()
+        self.nos = nos
+        self.asked: list[tuple[str, Via | None]] = []
+
+    def may_approve(
+        self, person: Person, subject: Subject, now: datetime, *, break_glass: str = "", via: Via = "button"
+    ) -> Phrase | None:
+        return self._answer(person, via)
+
+    def may_reject(self, person: Person, subject: Subject) -> Phrase | None:
+        return self._answer(person, None)
+
+    def _answer(self, person: Person, via: Via | None) -> Phrase | None:
+        self.asked.append((person.id, via))
+        return NO if len(self.asked) > self.nos else None
 
 
 class TwoMust(Policy):

@@ -68,6 +68,9 @@ class Wall:
         self.edit(ref, view)
         return ref
 
+    async def link(self, ref: MessageRef) -> str:
+        raise AssertionError("nothing is linked to")
+
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         raise AssertionError("nobody is whispered to")
 

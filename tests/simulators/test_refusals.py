@@ -27,6 +27,7 @@ async def test_a_missing_scope_is_named_with_those_that_are_there(
     person = workspace.identity.people[0]
     for call, needed in (
         (api.users_info(user=person.id), "users:read"),
+        (api.usergroups_list(), "usergroups:read"),
         (api.conversations_info(channel=incidents), "channels:read"),
         (api.conversations_history(channel=person.dm), "im:history"),
         (api.reactions_add(channel=incidents, timestamp=posted["ts"], name="eyes"), "reactions:write"),

@@ -362,6 +362,16 @@ async def test_who_and_where_can_be_read(api: AsyncWebClient, workspace: Workspa
     assert posted["ts"] in link["permalink"]
 
 
+async def test_a_user_group_can_be_read(api: AsyncWebClient, workspace: Workspace) -> None:
+    wanted = [person.id for person in workspace.identity.people if person.key in ("ana", "adam")]
+    (group,) = (await api.usergroups_list(include_users=True))["usergroups"]
+    assert (group["handle"], group["users"], group["user_count"]) == ("incident-leads", wanted, 2)
+    assert workspace.ready()["groups"] == {"incident-leads": group["id"]}
+    assert "users" not in (await api.usergroups_list())["usergroups"][0]
+    assert (await api.usergroups_users_list(usergroup=group["id"]))["users"] == wanted
+    assert await refusal(api.usergroups_users_list(usergroup="S0")) == "no_such_subteam"
+
+
 async def test_reactions_are_kept_on_the_message(
     api: AsyncWebClient, incidents: str, workspace: Workspace
 ) -> None:

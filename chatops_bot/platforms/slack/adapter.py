@@ -104,6 +104,10 @@ class SlackPlatform:
     async def finish(self, ref: MessageRef, view: View) -> MessageRef:
         return await self._writer.finish(ref, view)
 
+    async def link(self, ref: MessageRef) -> str:
+        answer = await self._api.read("chat.getPermalink", channel=ref.channel, message_ts=ref.id)
+        return str(answer.get("permalink", ""))
+
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         await self._writer.whisper(place, person_id, view)
 

@@ -39,6 +39,7 @@ Json = dict[str, Any]
 
 _MARKS: dict[Tone, str] = {"good": "✓", "warning": "△", "danger": "✕"}
 _USER_ID = re.compile(r"[UW][A-Z0-9]+")
+_GROUP_ID = re.compile(r"S[A-Z0-9]+")
 _NOTHING = "–"
 _EN_SPACE = "\u2002"
 _CUT = "\n…"
@@ -78,11 +79,11 @@ def _in_order(blocks: Sequence[Block]) -> list[Json]:
     return made
 
 
-def mention_token(user_id: str) -> str:
-    """The live token that calls a user. Raises ValueError for anything that is not a user id."""
-    if not _USER_ID.fullmatch(user_id):
-        raise ValueError(f"{user_id!r} is not a Slack user id")
-    return f"<@{user_id}>"
+def _mention(called: str) -> str:
+    """The live token that calls a user or a user group; nothing for what is not an id of one."""
+    if _USER_ID.fullmatch(called):
+        return f"<@{called}>"
+    return f"<!subteam^{called}>" if _GROUP_ID.fullmatch(called) else ""
 
 
 def _blocks(block: Block) -> Iterator[Json]:
@@ -105,8 +106,8 @@ def _blocks(block: Block) -> Iterator[Json]:
             if label.strip():
                 yield {"type": "context", "elements": [_plain(label, limits.TEXT)]}
             yield from (_preformatted(part) for part in _code_parts(clean(text)))
-        case Mention(person_ids, text):
-            tokens = " ".join(mention_token(each) for each in person_ids if _USER_ID.fullmatch(each))
+        case Mention(called, text):
+            tokens = " ".join(filter(None, map(_mention, called)))
             rest = escape_within(text, limits.TEXT - len(tokens) - 1)
             if said := f"{tokens} {rest}".strip():
                 yield {"type": "section", "text": {"type": "mrkdwn", "text": said, "verbatim": True}}

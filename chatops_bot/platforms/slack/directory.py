@@ -8,7 +8,7 @@ a role until it does.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 
 FRESH_FOR = 300.0
 USABLE_FOR = 3600.0
+_ALL = "all groups"
 T = TypeVar("T")
 _UNKNOWN_USER = ("user_not_found", "user_not_visible", "users_not_found")
 
@@ -40,7 +41,7 @@ class SlackDirectory:
         self._roster = roster
         self._groups = sorted(groups)
         self._members = _Recent(clock, self._read_member)
-        self._memberships = _Recent(clock, self._read_group)
+        self._memberships = _Recent(clock, self._read_groups)
         self._channels: dict[str, str] = {}
 
     async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
@@ -54,12 +55,15 @@ class SlackDirectory:
         return Person(user_id, member.name, self._roster.role(user_id, groups, channel), groups)
 
     async def members(self, group: str) -> frozenset[str]:
-        """The user ids of a group's members. Raises PlatformUnavailable as `person` does, and for a group that there is not."""
-        return await self._memberships.get(group)
+        """The user ids of the members of a group that config names. Raises PlatformUnavailable as `person` does, and while there is
+        no such group."""
+        return (await self._memberships.get(_ALL))[group]
 
     async def _groups_of(self, user_id: str, *, fresh: bool) -> frozenset[str]:
-        found = await asyncio.gather(*(self._memberships.get(group, fresh=fresh) for group in self._groups))
-        return frozenset(group for group, ids in zip(self._groups, found, strict=True) if user_id in ids)
+        if not self._groups:
+            return frozenset()
+        members = await self._memberships.get(_ALL, fresh=fresh)
+        return frozenset(group for group, ids in members.items() if user_id in ids)
 
     async def user_name(self, user_id: str) -> str:
         """The name to show, or the id when Slack cannot be asked."""
@@ -92,16 +96,30 @@ class SlackDirectory:
         home = (await self._api.identity()).team_id
         return _Member(_name(user) or user_id, _is_full_member(user, home))
 
-    async def _read_group(self, group: str) -> frozenset[str]:
+    async def _read_groups(self, _all: str) -> Mapping[str, frozenset[str]]:
+        """The members of each group that config names. One call for all of them: right before a change runs each is asked for."""
         try:
-            answer = await self._api.read("usergroups.users.list", usergroup=group)
+            answer = await self._api.read("usergroups.list", include_users=True)
+            listed = {str(group.get("id")): group for group in answer.get("usergroups", [])}
+            return {group: await self._in_group(group, listed.get(group)) for group in self._groups}
         except PlatformUnavailable:
             raise
         except PlatformError as error:
             raise PlatformUnavailable(
-                f"Slack does not say who is in user group {group}: {error}", error.code
+                f"Slack does not say who is in user groups: {error}", error.code
             ) from error
-        return frozenset(map(str, answer.get("users", [])))
+
+    async def _in_group(self, group: str, listed: Json | None) -> frozenset[str]:
+        if listed is None:
+            raise PlatformUnavailable(
+                f"Slack knows no active user group {group}, so it does not say who is in it.",
+                "no_such_subteam",
+            )
+        users = listed.get("users") or []
+        if len(users) < int(listed.get("user_count") or 0):
+            answer = await self._api.read("usergroups.users.list", usergroup=group)
+            users = answer.get("users") or []
+        return frozenset(map(str, users))
 
 
 class _Recent(Generic[T]):

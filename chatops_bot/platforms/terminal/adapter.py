@@ -130,6 +130,10 @@ class TerminalPlatform:
         self._show(ref)
         return ref
 
+    async def link(self, ref: MessageRef) -> str:
+        """As the port says: what stands on a terminal has no address."""
+        return ""
+
     async def whisper(self, place: Place, person_id: str, view: View) -> None:
         """As the port says: the reader of the thread is the person who asks in it."""
         if seat := self._seats.get(place.thread or ""):

@@ -59,7 +59,13 @@ async def team_info(api: Api, caller: Caller, args: Arguments) -> Json:
 
 
 async def usergroups_list(api: Api, caller: Caller, args: Arguments) -> Json:
-    return {"usergroups": [_group(api, group) for group in api.identity.groups]}
+    wants_users = args.flag("include_users")
+    return {
+        "usergroups": [
+            _group(api, group) | ({"users": _members(api, group)} if wants_users else {})
+            for group in api.identity.groups
+        ]
+    }
 
 
 async def usergroups_users_list(api: Api, caller: Caller, args: Arguments) -> Json:

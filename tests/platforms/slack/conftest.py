@@ -95,6 +95,7 @@ class FakeSlack:
         """(ts, text) of every post and edit, in the order in which they took effect."""
         self.users: dict[str, Json] = {}
         self.groups: dict[str, list[str]] = {}
+        self.users_told = 100
         self._clock = itertools.count(1)
 
     def fault(self, method: str, *faults: Fault) -> None:
@@ -134,6 +135,13 @@ class FakeSlack:
                 return {"ok": True, "message_ts": "1.1"}
             case "conversations.replies" | "conversations.history":
                 return {"ok": True, "messages": list(self.messages.values()), "has_more": False}
+            case "usergroups.list":
+                groups = self.groups.items()
+                told = [
+                    {"id": one, "users": users[: self.users_told], "user_count": len(users)}
+                    for one, users in groups
+                ]
+                return {"ok": True, "usergroups": told}
             case "usergroups.users.list":
                 members = self.groups.get(arguments["usergroup"])
                 return (

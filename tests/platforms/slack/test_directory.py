@@ -157,3 +157,15 @@ async def test_nobody_has_a_role_while_slack_never_told_of_a_group(slack, groupe
         await grouped.person("U1")
     slack.groups["S2"] = []
     assert (await grouped.person("U1")).groups == {"S1"}
+
+
+async def test_all_groups_take_one_call_and_a_list_that_is_cut_another(slack, grouped):
+    slack.users["U1"] = ANA
+    slack.groups |= {"S1": ["U2", "U1"], "S2": ["U1"]}
+    await grouped.person("U1")
+    assert slack.methods().count("usergroups.list") == 1
+    assert "usergroups.users.list" not in slack.methods()
+    slack.users_told = 1
+    assert (await grouped.person("U1", fresh=True)).groups == {"S1", "S2"}
+    assert slack.methods().count("usergroups.users.list") == 1
+    assert await grouped.members("S1") == {"U1", "U2"}

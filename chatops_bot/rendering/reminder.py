@@ -1,0 +1,42 @@
+"""The short message that asks once more for a decision: a card that is only edited calls nobody."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.proposal import Proposal
+from chatops_bot.domain.view import Block, Markdown, Mention, Notice, View
+from chatops_bot.rendering.escapes import exact, inert
+from chatops_bot.rendering.graphemes import clip
+from chatops_bot.rendering.moments import clock_text
+
+SUMMARY_CHARS = 150
+
+Reminder = Literal["asked_again", "escalated"]
+"""Asked once more, or asked of the next people; also the decision word of its audit row."""
+
+_SAID: dict[Reminder, Phrase] = {
+    "asked_again": Phrase(
+        "提案 {code} 仍在等待批准或拒绝：{summary}。它将于 {time} 过期。",
+        "Proposal {code} still waits for an approve or a reject: {summary}. It expires at {time}.",
+    ),
+    "escalated": Phrase(
+        "提案 {code} 还没有足够的人批准，现在请您来决定：{summary}。它将于 {time} 过期。",
+        "Too few have approved proposal {code}, so you are asked to decide: {summary}. It expires at {time}.",
+    ),
+}
+_OPEN = Phrase("打开卡片", "Open the card")
+
+
+def reminder_view(
+    proposal: Proposal, kind: Reminder, called: tuple[str, ...], link: str, redact: Callable[[str], str] = str
+) -> View:
+    """A reminder in the card's language that calls `called` (platform ids) and leads to the card by `link`, if there is one."""
+    language: Language = "zh" if proposal.language == "zh" else "en"
+    summary = clip(exact(redact(proposal.plan.summary.said_in(language))), SUMMARY_CHARS)
+    time = clock_text(proposal.expires_at, proposal.created_at)
+    said = _SAID[kind].filled(code=proposal.code, summary=summary, time=time).said_in(language)
+    blocks: list[Block] = [Mention(called, said) if called else Notice(said, "warning")]
+    if link:
+        blocks.append(Markdown(f"[{_OPEN.said_in(language)}]({link})"))
+    return View(tuple(blocks), inert(said))
