@@ -321,6 +321,22 @@ class Forms(Protocol):
         """Submitted forms whose turn (`answer_turn_id`) never began: a crash came between. Oldest first."""
 
 
+class SecretValues(Protocol):
+    """Sealed values, each under a reference that is used once. A store can read none of them."""
+
+    async def put(self, ref: str, sealed: str, seconds: float) -> None:
+        """Keep `sealed` for so many seconds; durable on return. Raises StoreError when there is one of that reference."""
+
+    async def get(self, ref: str) -> str | None:
+        """What was put, until its time is over or it was dropped."""
+
+    async def drop(self, refs: Sequence[str]) -> None:
+        """Delete them; what is not there is no fault."""
+
+    async def drop_overdue(self) -> None:
+        """Delete what `get` gives to nobody any more."""
+
+
 class Audit(Protocol):
     async def record(self, record: AuditRecord) -> None:
         """Seal and append; durable on return."""
@@ -412,6 +428,9 @@ class Store(Protocol):
 
     @property
     def audit(self) -> KeptAudit: ...
+
+    @property
+    def secret_values(self) -> SecretValues: ...
 
     @property
     def controls(self) -> Controls: ...

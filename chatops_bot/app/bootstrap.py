@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -35,15 +35,17 @@ from chatops_bot.app.process import unless
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
+from chatops_bot.domain.session import RunningTurn
+from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
-from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform, Store
+from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform, Store, Tool
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.peers import Peers
-from chatops_bot.sessions.recovery import recover_turns
+from chatops_bot.sessions.recovery import recover_turns, resume_unheard
 from chatops_bot.sessions.router import Router, every_message
 
 _log = logging.getLogger(__name__)
@@ -76,16 +78,19 @@ async def open_bot(
     wrap_store: Callable[[Store], Store] = lambda store: store,
     hurry: asyncio.Event | None = None,
     posts: Pace = POSTS,
+    tools: Sequence[Tool] = (),
+    logs: Withheld | None = None,
 ) -> AsyncGenerator[Bot, None]:
-    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `model`, `wrap_store` and `posts` are for
-    tests that play a model, a crash, or a workspace without rate limits.
+    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines
+    go through. `model`, `wrap_store`, `posts` and `tools` are for tests that play a model, a crash, a workspace without rate
+    limits, or a back end.
 
     Raises StoreError or PlatformError when it cannot start.
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
-        registry = await stack.enter_async_context(open_registry(config, secrets, clock))
+        registry = await stack.enter_async_context(open_registry(config, secrets, clock, tools))
         turns = TurnCount(metrics := Metrics())
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
@@ -96,20 +101,19 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            node=node_of(kept, ids, secrets.keys), on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
+            node=node_of(kept, ids, secrets.keys), on_rest=rests.tell, logs=logs,
+            overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept.audit, platform, clock)
-        take_over = partial(_recover, core, platform, directory, clock, turns)
-        peers = await _join(stack, core, take_over, config.store.lease_seconds)
-        never_started = await take_over()
+        going_on = partial(_going_on, core, platform, directory, clock, turns)
+        peers, never_started = await _join(stack, core, going_on, config.store.lease_seconds)
         await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
-        _live_among(stack, peers)
         resting = partial(come_to_rest, slack, core.router, desk, config.shutdown.drain_seconds)
         stack.push_async_callback(resting, hurry or asyncio.Event())
         core.router.resume(never_started)
@@ -133,6 +137,7 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
         "what was run": core.afterwards.sweep,
         "forms": core.forms.sweep,
         "filled forms": core.router.begin_filled,
+        "sealed secrets": core.secrets.sweep,
     }
 
     async def in_one_process(work: Callable[[], Awaitable[None]]) -> None:
@@ -193,45 +198,45 @@ async def _serve_web(stack: AsyncExitStack, config: Config, app: web.Application
     return f"http://{host}:{port}"
 
 
-async def _recover(
-    core: Core, platform: Platform, directory: Directory, clock: Clock, turns: TurnCount
+async def _going_on(
+    core: Core,
+    platform: Platform,
+    directory: Directory,
+    clock: Clock,
+    turns: TurnCount,
+    unheard: Sequence[RunningTurn] = (),
 ) -> list[TurnInput]:
-    """Settle what dead processes left, and return the turns that they accepted and never started."""
-    interrupted, never_started = await recover_turns(core.store, platform, directory, core.policy, clock)
-    if interrupted or never_started:
-        _log.warning(
-            "of a process that ended, %d turns were closed as interrupted and %d start now",
-            interrupted,
-            len(never_started),
-        )
-    for turn in never_started:
+    """Take over what dead processes left; returns the turns that they, or whoever had the `unheard` ones, never started."""
+    interrupted, left = await recover_turns(core.store, platform, directory, core.policy, clock)
+    left += await resume_unheard(unheard, core.store, directory, core.policy, clock)
+    if interrupted or left:
+        _log.warning("%d turns were closed as interrupted and %d start now", interrupted, len(left))
+    for turn in left:
         turns.resume(turn.turn_id)
-    return never_started
+    return left
 
 
 async def _join(
     stack: AsyncExitStack,
     core: Core,
-    take_over: Callable[[], Awaitable[list[TurnInput]]],
+    going_on: Callable[[Sequence[RunningTurn]], Awaitable[list[TurnInput]]],
     lease_seconds: float,
-) -> Peers:
-    """Tell the other processes of the store that this one lives, until the stack is closed."""
+) -> tuple[Peers, list[TurnInput]]:
+    """Live among the other processes of the store until the stack is closed; returns also the turns that are to start now."""
 
-    async def go_on() -> None:
-        core.router.resume(await take_over())
+    async def go_on(unheard: Sequence[RunningTurn]) -> None:
+        core.router.resume(await going_on(unheard))
 
     peers = Peers(
-        core.store, take_over=go_on, hear=core.router.hear, held=core.router.held, let_go=core.router.let_go,
+        core.store, go_on=go_on, hear=core.router.hear, held=core.router.held, let_go=core.router.let_go,
         lease_seconds=lease_seconds,
     )  # fmt: skip
     await peers.join()
     stack.push_async_callback(_leave, peers)
-    return peers
-
-
-def _live_among(stack: AsyncExitStack, peers: Peers) -> None:
+    never_started = await going_on(())
     _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
     _run_beside(stack, peers.keep_hearing(), "relay from other processes")
+    return peers, never_started
 
 
 async def _leave(peers: Peers) -> None:

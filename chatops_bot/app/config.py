@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 from urllib.parse import unquote, urlsplit
 
-import yaml
 from pydantic import AfterValidator, BaseModel, Field, HttpUrl, PrivateAttr, ValidationError
 from pydantic_core import PydanticCustomError
 
+from chatops_bot.app.config_file import KeyPath, read_config_file
 from chatops_bot.app.keys import Keys
 from chatops_bot.app.policy_config import (
     PolicyConfig,
@@ -234,7 +234,7 @@ class Secrets:
 
 def load_config(path: Path) -> Config:
     """The file as a Config. Raises ConfigInvalid with file, line and what to do."""
-    value, lines = _parse(path, _text(path))
+    value, lines = read_config_file(path)
     if not isinstance(value, dict):
         raise ConfigInvalid(f"{path}, line 1: the file must hold keys, such as `scheduler:`; it holds none.")
     try:
@@ -325,95 +325,7 @@ def _endpoint(config: Config, env: Mapping[str, str]) -> tuple[str, str]:
     return base_url, env.get("OPENAI_MODEL") or config.model.name or ""
 
 
-_Path = tuple[str, ...]
-
-MAX_BYTES = 256 * 1024
-"""A configuration of ten thousand people is smaller."""
-MAX_DEPTH = 16
-"""The deepest key that there is has depth 4; the parser of a file without bound would exhaust the stack."""
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise ConfigInvalid(
-            f"{path}: cannot be read ({error.strerror}); name the file with --config."
-        ) from error
-    if len(data) > MAX_BYTES:
-        raise ConfigInvalid(
-            f"{path}: is larger than {MAX_BYTES // 1024} KiB; this is not a configuration file."
-        )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigInvalid(f"{path}, line {line}: is not UTF-8 text; save it as UTF-8.") from error
-
-
-def _parse(path: Path, text: str) -> tuple[Any, dict[_Path, int]]:
-    """The YAML value, and the line of every key in it."""
-    try:
-        _refuse_what_config_never_needs(path, text)
-        loader = yaml.SafeLoader(text)
-        try:
-            node = loader.get_single_node()
-            lines = dict(_lines(path, node, ())) if node is not None else {}
-            return (loader.construct_document(node) if node is not None else None), lines
-        finally:
-            loader.dispose()
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigInvalid(
-            f"{path}, line {line}: this is not valid YAML: {error.problem}; correct it."
-        ) from error
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        raise ConfigInvalid(
-            f"{path}, line {line}: holds a control character; write the line again."
-        ) from error
-    except ValueError as error:  # a date that does not exist, or a tag such as !!int on other text
-        raise ConfigInvalid(
-            f"{path}: a value is not what it looks like to YAML ({error}); put it in quotes."
-        ) from error
-
-
-def _refuse_what_config_never_needs(path: Path, text: str) -> None:
-    depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        line = event.start_mark.line + 1 if event.start_mark else 1
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise ConfigInvalid(
-                f"{path}, line {line}: anchors and aliases (& and *) are not supported; write the value out."
-            )
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > MAX_DEPTH:
-            raise ConfigInvalid(
-                f"{path}, line {line}: is nested deeper than {MAX_DEPTH} levels; no key here is."
-            )
-
-
-def _lines(path: Path, node: yaml.Node, at: _Path) -> Iterator[tuple[_Path, int]]:
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, value in node.value:
-            name, line = str(key.value), key.start_mark.line + 1
-            if name in seen:
-                raise ConfigInvalid(f"{path}, line {line}: {'.'.join((*at, name))} is given twice; keep one.")
-            seen.add(name)
-            yield (*at, name), line
-            yield from _lines(path, value, (*at, name))
-    elif isinstance(node, yaml.SequenceNode):
-        for number, item in enumerate(node.value):
-            yield (*at, str(number)), item.start_mark.line + 1
-            yield from _lines(path, item, (*at, str(number)))
-
-
-def _problems(path: Path, error: ValidationError, lines: Mapping[_Path, int]) -> Iterator[str]:
+def _problems(path: Path, error: ValidationError, lines: Mapping[KeyPath, int]) -> Iterator[str]:
     for problem in error.errors():
         at = tuple(map(str, problem["loc"]))
         name = ".".join(at) or "the file"
@@ -432,7 +344,7 @@ def _problems(path: Path, error: ValidationError, lines: Mapping[_Path, int]) ->
                 yield f"{path}, line {known}: {name}: {message[0].lower()}{message[1:]}; correct it."
 
 
-def _keys_at(at: _Path) -> list[str]:
+def _keys_at(at: KeyPath) -> list[str]:
     model: type[BaseModel] = Config
     for name in at:
         field = model.model_fields.get(name)

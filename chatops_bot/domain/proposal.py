@@ -12,7 +12,7 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -61,6 +61,9 @@ GUARDED_BY_EXPIRY = frozenset({ProposalState.PENDING, ProposalState.APPROVED, Pr
 """States that a proposal may enter only before `expires_at`. An approval of several enters `pending` once more; a late
 reject is still a reject."""
 
+ENDED = frozenset(ProposalState) - {ProposalState.PENDING, ProposalState.APPROVED, ProposalState.CLAIMED}
+"""States in which an action will not be run any more."""
+
 CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 CODE_LENGTH = 6
 """A code is read aloud and typed at night: no two of its letters look alike."""
@@ -103,7 +106,8 @@ class Proposal:
     `votes` are the approvals so far; `decided_*` is who rejected, or whose approval completed the quorum; `reason` is why they rejected.
     `read_by` are the ids of people who opened all of a long card. `claimed_by` is the process that runs it, `fence` the
     number of its lease on the target. `inverse_of` is the proposal that this one takes back, `undone_by` the one that takes
-    this back. `keep_until` is when an applied action is taken back unless `kept_by_*` said to keep it.
+    this back. `keep_for` is how long an applied action stands unless somebody keeps it (None: for good), `keep_until` the
+    moment when that ends, and `kept_by_*` who kept it.
     """
 
     id: str
@@ -127,6 +131,7 @@ class Proposal:
     quorum: int = 1
     supersedes: str = ""
     inverse_of: str = ""
+    keep_for: timedelta | None = None
     state: ProposalState = ProposalState.PENDING
     revision: int = 0
     card: MessageRef | None = None
@@ -194,6 +199,7 @@ def action_digest(proposal: Proposal) -> str:
         "policy_version": proposal.policy_version,
         "quorum": proposal.quorum,
         "expires_at": proposal.expires_at.isoformat(),
+        "keep_for": None if proposal.keep_for is None else proposal.keep_for.total_seconds(),
     }
     return hashlib.sha256(canonical_json(action).encode()).hexdigest()
 

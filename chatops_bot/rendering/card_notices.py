@@ -42,6 +42,10 @@ EXPIRES = Phrase("有效期至", "Expires")
 EXPIRES_AT = Phrase("{time}（提出后 {minutes} 分钟）", "{time} ({minutes} min from request)")
 NOTHING = Phrase("无", "none")
 CAN_UNDO = Phrase("可撤销", "Can be undone")
+REVERTED = Phrase("自动撤销", "Taken back")
+REVERTED_AFTER = Phrase(
+    "执行后 {minutes} 分钟，除非有人保留", "{minutes} min after it ran, unless somebody keeps it"
+)
 TAKES_BACK = Phrase("撤销的提案", "Takes back")
 IN_PLACE_OF = Phrase("取代的提案", "In place of")
 APPROVALS = Phrase("批准", "Approvals")

@@ -18,7 +18,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from chatops_bot.domain.errors import ChatopsError
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.people import Person
-from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.session import RunningTurn, SessionKey
 from chatops_bot.ports import Store, process_lease
 from chatops_bot.sessions.mailbox import TurnInput
 
@@ -28,6 +28,8 @@ LEASE_SECONDS = 15.0
 """A process that was silent for this long is taken for dead. Longer than any pause of a healthy one."""
 BEATS = 3
 """How often in the time of a lease it is renewed: one lost beat, or two, must not kill a process."""
+MISSED_BEATS = BEATS + 1
+"""A turn that was accepted may take its time until it waits here, since what asked for it is shown first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +70,22 @@ async def pass_on(store: Store, process: str, word: Word) -> None:
 
 
 class Peers:
-    """`take_over` brings to their end, or starts, the turns that the store gives this process; `hear` takes what others pass on;
-    `held` are the turns that run or wait here; `let_go` is told of those that another process has taken."""
+    """`go_on` takes over what dead processes left, and starts those of this one's own turns that it was never told of; `hear`
+    takes what others pass on; `held` are the turns that run or wait here; `let_go` is told of those that another has taken."""
 
     def __init__(
         self,
         store: Store,
         *,
-        take_over: Callable[[], Awaitable[None]],
+        go_on: Callable[[Sequence[RunningTurn]], Awaitable[None]],
         hear: Callable[[Word], Awaitable[None]],
         held: Callable[[], Sequence[TurnInput]],
         let_go: Callable[[TurnInput], None],
         lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self._store = store
-        self._take_over = take_over
+        self._go_on = go_on
+        self._missed: dict[str, int] = {}
         self._hear = hear
         self._held = held
         self._let_go = let_go
@@ -110,7 +113,15 @@ class Peers:
             await self.join()
             await self._leave_what_others_took()
         if not self._leaving:
-            await self._take_over()
+            await self._go_on(await self._unheard())
+
+    async def _unheard(self) -> list[RunningTurn]:
+        """Turns that the store says are held here, and has said so for MISSED_BEATS, but are not."""
+        me, here = self._store.process, {turn.turn_id for turn in self._held()}
+        running = [turn for turn in await self._store.turns.running() if turn.id not in here]
+        missed = [turn for turn in running if await self._store.turns.holder(turn.id) == me]
+        self._missed = {turn.id: self._missed.get(turn.id, 0) + 1 for turn in missed}
+        return [turn for turn in missed if self._missed[turn.id] >= MISSED_BEATS]
 
     async def _leave_what_others_took(self) -> None:
         for turn in self._held():

@@ -6,6 +6,7 @@ by their key, so that one which was posted in the last moment is brought to its 
 """
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -42,6 +43,17 @@ async def recover_turns(
             await _close(turn, entries, store, platform, clock)
             closed += 1
     return closed, waiting
+
+
+async def resume_unheard(
+    turns: Sequence[RunningTurn], store: Store, directory: Directory, policy: Policy, clock: Clock
+) -> list[TurnInput]:
+    """Those of this process's own turns that never started, since the word that handed them here was lost."""
+    found = [
+        await _resumed(turn, await store.transcripts.load(turn.session), directory, policy, clock)
+        for turn in turns
+    ]
+    return [turn for turn in found if turn is not None]
 
 
 async def _resumed(

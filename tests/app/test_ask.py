@@ -10,7 +10,6 @@ import signal
 import socket
 import stat
 import sys
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
@@ -302,14 +301,12 @@ async def test_a_bot_that_stops_takes_nothing_more_and_ends_what_it_began(world:
 async def test_a_bot_that_hangs_is_told_after_five_seconds(tmp_path: Path):
     with closing(listen(tmp_path)) as listener:
         listener.listen()  # so the system takes connections, and nobody answers
-        began = time.monotonic()
-        for command in (("ask", "list tasks"), ("approve", "ABC234")):
-            told = await cli(*command, "--data", tmp_path)
+        commands = (("ask", "list tasks"), ("approve", "ABC234"))
+        for told in await asyncio.gather(*(cli(*command, "--data", tmp_path) for command in commands)):
             assert (told.code, told.out) == (2, "")
             assert told.err == (
                 f"chatops-bot: The bot of {tmp_path} has not answered within 5 s: it hangs. Look at its log, or start it again.\n"
             )
-        assert time.monotonic() - began < 20
 
 
 async def test_the_end_of_the_bot_ends_the_answer(world: World):
@@ -490,6 +487,7 @@ async def test_a_decision_with_a_lower_role_is_carried_out_with_that_role(world:
     assert done.code == 0
     assert [(r.decision, r.role) for r in audit(world) if r.person_id == ME] == [
         ("approved", "approver"),
+        ("claimed", "approver"),
         ("applied", "approver"),
     ]
 

@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright
+from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
 
 from chatops_bot.simulators.slack.server import Workspace
 from chatops_bot.simulators.slack.settings import Settings
@@ -21,8 +21,9 @@ CHROMIUM_FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 )
-WAIT_MS = 5000
+WAIT_MS = 15_000
 ACK_SECONDS = 0.5
+expect.set_options(timeout=WAIT_MS)
 
 
 class Bot:

@@ -133,7 +133,7 @@ async def test_one_edit_touches_one_message_and_500_messages_stay_smooth(
     assert await page.evaluate(same)
     assert await page.evaluate("() => [...window.touched]") == [stamps[-1]]
     assert (
-        await page.evaluate("() => window.longest") < 200
+        await page.evaluate("() => window.longest") < 1000
     )  # milliseconds; a frozen page would be whole seconds
 
 

@@ -85,7 +85,7 @@ GROWTH = """() => {
 ASKING: dict[Language, Json] = {
     "en": {
         "question": "What failed recently?",
-        "line": re.compile(r"^querying runs → .*found, \d+ ms"),
+        "line": re.compile(r"^querying runs → .*found, (?:\d+ ms|[\d.]+ s)"),
         "text": "In the last 24 hours",
         "note": "No language model is connected",
         "followup": re.compile("^Why did run"),
@@ -93,7 +93,7 @@ ASKING: dict[Language, Json] = {
     },
     "zh": {
         "question": "最近有哪些任务失败了？",
-        "line": re.compile(r"^查询运行记录 → 找到.*毫秒"),
+        "line": re.compile(r"^查询运行记录 → 找到.*秒"),
         "text": "最近 24 小时内",
         "note": "未连接语言模型",
         "followup": re.compile("为什么"),

@@ -30,8 +30,11 @@ async def test_a_task_starts_within_a_second_of_its_time(api, eventually):
         return fired - scheduled
 
     late = await lateness()
-    if late >= SECOND:  # a busy machine may do that once
-        late = await lateness()
+    for _ in range(4):
+        if (
+            late >= SECOND
+        ):  # a busy machine is late now and then; a scheduler that looks too seldom is late every time
+            late = await lateness()
     assert 0 <= late < SECOND
 
 
@@ -78,7 +81,7 @@ async def test_half_a_day_of_half_hours_on_a_manual_clock(start_api, eventually)
 
 @pytest.mark.case("sched-E7")
 async def test_a_worker_that_falls_silent_goes_offline_and_its_runs_fail(start_api, eventually):
-    async with start_api(heartbeat_seconds=3_600, offline_after_seconds=0.6) as api:
+    async with start_api(heartbeat_seconds=3_600, offline_after_seconds=3) as api:
         instance_id = await api.trigger(await api.create(payload="sleep 30"))
         run = await api.ended(instance_id)
         assert (run["Status"], run["ErrorCode"]) == ("failed", "worker_lost")
@@ -131,9 +134,9 @@ class CountingClock(SystemClock):
 
 async def test_what_is_due_without_a_worker_does_not_keep_the_loop_busy(start_api):
     clock = CountingClock()
-    async with start_api(clock=clock, heartbeat_seconds=3_600, offline_after_seconds=0.6) as api:
-        await api.run(await api.create(payload="exit 1", max_retry=1, retry_interval_seconds=1))
+    async with start_api(clock=clock, heartbeat_seconds=3_600, offline_after_seconds=1.5) as api:
+        await api.run(await api.create(payload="exit 1", max_retry=1, retry_interval_seconds=2))
         before = clock.waits
-        await asyncio.sleep(2)  # a busy loop can only be told by letting time pass
+        await asyncio.sleep(3.5)  # a busy loop can only be told by letting time pass
         assert (await api.get("/api/v1/task-instances?status=retry_waiting"))["total"] == 1
         assert clock.waits - before < 40

@@ -23,6 +23,7 @@ from chatops_bot.sessions.recovery import RESUMED_WITHIN
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.form_fields import fields_of
 from chatops_bot.tools.registry import Registry
+from tests.rotating import sealed_secrets
 from tests.sessions.test_answer import Wall
 from tests.small_tools import OSCAR, SESSION, Switch, SwitchArgs
 
@@ -80,7 +81,7 @@ async def counter(
     tool = getattr(request, "param", Switch)()
     forms = Forms(
         store=store, platform=wall, directory=people, registry=Registry([tool]), redactor=Redactor(()), clock=clock,
-        ids=CountingIds(), policy=Policy(),
+        ids=CountingIds(), policy=Policy(), secrets=sealed_secrets(store),
     )  # fmt: skip
     yield Counter(forms, people, store, clock, form)
     await store.aclose()

@@ -1,0 +1,102 @@
+"""The text of a configuration file as values and lines. What no configuration needs is refused before it is built."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from chatops_bot.domain.errors import ConfigInvalid
+
+KeyPath = tuple[str, ...]
+"""Where a value stands: the keys that lead to it, and the numbers of list items."""
+
+MAX_BYTES = 256 * 1024
+"""A configuration of ten thousand people is smaller."""
+MAX_DEPTH = 16
+"""The deepest key that there is has depth 4; the parser of a file without bound would exhaust the stack."""
+
+
+def read_config_file(path: Path) -> tuple[Any, dict[KeyPath, int]]:
+    """The value of a YAML file, and the line of every key in it. Raises ConfigInvalid with file and line."""
+    return _parse(path, _text(path))
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ConfigInvalid(
+            f"{path}: cannot be read ({error.strerror}); name the file with --config."
+        ) from error
+    if len(data) > MAX_BYTES:
+        raise ConfigInvalid(
+            f"{path}: is larger than {MAX_BYTES // 1024} KiB; this is not a configuration file."
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigInvalid(f"{path}, line {line}: is not UTF-8 text; save it as UTF-8.") from error
+
+
+def _parse(path: Path, text: str) -> tuple[Any, dict[KeyPath, int]]:
+    """The YAML value, and the line of every key in it."""
+    try:
+        _refuse_what_config_never_needs(path, text)
+        loader = yaml.SafeLoader(text)
+        try:
+            node = loader.get_single_node()
+            lines = dict(_lines(path, node, ())) if node is not None else {}
+            return (loader.construct_document(node) if node is not None else None), lines
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigInvalid(
+            f"{path}, line {line}: this is not valid YAML: {error.problem}; correct it."
+        ) from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ConfigInvalid(
+            f"{path}, line {line}: holds a control character; write the line again."
+        ) from error
+    except ValueError as error:  # a date that does not exist, or a tag such as !!int on other text
+        raise ConfigInvalid(
+            f"{path}: a value is not what it looks like to YAML ({error}); put it in quotes."
+        ) from error
+
+
+def _refuse_what_config_never_needs(path: Path, text: str) -> None:
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        line = event.start_mark.line + 1 if event.start_mark else 1
+        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+            raise ConfigInvalid(
+                f"{path}, line {line}: anchors and aliases (& and *) are not supported; write the value out."
+            )
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH:
+            raise ConfigInvalid(
+                f"{path}, line {line}: is nested deeper than {MAX_DEPTH} levels; no key here is."
+            )
+
+
+def _lines(path: Path, node: yaml.Node, at: KeyPath) -> Iterator[tuple[KeyPath, int]]:
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            name, line = str(key.value), key.start_mark.line + 1
+            if name in seen:
+                raise ConfigInvalid(f"{path}, line {line}: {'.'.join((*at, name))} is given twice; keep one.")
+            seen.add(name)
+            yield (*at, name), line
+            yield from _lines(path, value, (*at, name))
+    elif isinstance(node, yaml.SequenceNode):
+        for number, item in enumerate(node.value):
+            yield (*at, str(number)), item.start_mark.line + 1
+            yield from _lines(path, item, (*at, str(number)))
