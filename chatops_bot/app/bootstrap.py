@@ -134,6 +134,7 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
     works = {
         "proposals": core.applying.sweep,
         "reminders": core.reminders.sweep,
+        "what was run": core.afterwards.sweep,
         "forms": core.forms.sweep,
         "filled forms": core.router.begin_filled,
         "sealed secrets": core.secrets.sweep,

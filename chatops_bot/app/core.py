@@ -27,6 +27,7 @@ from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store, Tool
 from chatops_bot.rendering.links import Links
+from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.decisions import Decisions
@@ -63,6 +64,7 @@ class Core:
     """The same decisions, told through another platform."""
     reading: Reading
     reminders: Reminders
+    afterwards: Afterwards
     card: Callable[[Proposal], View]
 
 
@@ -155,7 +157,7 @@ def build_core(
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, secrets=sealed, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
-        reminders=engine.reminders, card=engine.card,
+        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from chatops_bot.domain.sealed_button import sealed_button
 from chatops_bot.domain.view import View
 from chatops_bot.ports import Clock, Directory, Ids, Platform, Store, process_lease
 from chatops_bot.rendering.card import proposal_card
+from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.proposal_cards import ProposalCards
@@ -23,8 +24,10 @@ from chatops_bot.sessions.reminding import Reminders, approvers_called
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.target_lock import IsDead, TargetLock
 from chatops_bot.sessions.telling import Telling
+from chatops_bot.sessions.watching import Watching
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.drafting import Drafter
+from chatops_bot.tools.observing import Observer
 from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
@@ -71,6 +74,7 @@ class Engine:
     renewals: Renewals
     reasons: Reasons
     reminders: Reminders
+    afterwards: Afterwards
 
 
 def build_engine(
@@ -116,7 +120,19 @@ def build_engine(
     reminders = Reminders(
         proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, redactor=redactor, clock=clock
     )  # fmt: skip
+    watching = Watching(Observer(registry, redactor), moves, cards)
+    afterwards = Afterwards(store.proposals, watching, clock)
     proposer = Proposer(store.proposals, moves, drafter, clock)
     return Engine(
-        policy, proposer, card, cards, applying, decisions_on, reading, renewals, reasons, reminders
+        policy,
+        proposer,
+        card,
+        cards,
+        applying,
+        decisions_on,
+        reading,
+        renewals,
+        reasons,
+        reminders,
+        afterwards,
     )

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.session import MessageRef, SessionKey
-from chatops_bot.domain.tool import Plan
+from chatops_bot.domain.tool import Plan, Verdict
 
 
 class ProposalState(StrEnum):
@@ -89,7 +89,7 @@ class Check:
     """What the bot saw when it looked again after an action was applied."""
 
     at: datetime
-    verdict: Literal["recovered", "no_effect", "worse", "unknown"]
+    verdict: Verdict
     summary_zh: str
     summary_en: str
 

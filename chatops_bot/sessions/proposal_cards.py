@@ -116,8 +116,8 @@ class ProposalCards:
         entries = await self._store.transcripts.load(proposal.session)
         return any(
             isinstance(entry, ProposalDecided)
-            and (entry.proposal_id, entry.state, entry.reason)
-            == (proposal.id, proposal.state.value, proposal.reason)
+            and (entry.proposal_id, entry.state, entry.reason, entry.seen)
+            == (proposal.id, proposal.state.value, proposal.reason, _seen(proposal))
             for entry in entries
         )
 
@@ -133,4 +133,13 @@ class ProposalCards:
             person_name=final.decided_by_name,
             outcome=final.outcome_text,
             reason=final.reason,
+            seen=_seen(final),
         )
+
+
+def _seen(proposal: Proposal) -> str:
+    """What the newest look said, for the model."""
+    if not proposal.checks:
+        return ""
+    check = proposal.checks[-1]
+    return f"{check.verdict}, {check.at:%H:%M} UTC: {check.summary_en}"
