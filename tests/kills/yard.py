@@ -45,6 +45,7 @@ PASSWORD = "correct horse"
 ACCOUNTS = ("viewer", "operator", "admin")
 REDIS_URL = "REDIS_URL"
 DEADLINE = 90.0
+POLL = 0.005
 
 _processes = multiprocessing.get_context("forkserver")
 _processes.set_forkserver_preload(["tests.kills.dying_bot"])
@@ -160,6 +161,9 @@ class Yard:
     # -- the scheduler, past the gateway ----------------------------------------------------------------------------------
 
     async def _status(self) -> str:
+        """The task's, once the scheduler has answered every call, also of those that died before they heard it."""
+        while self.gateway.under_way:  # noqa: ASYNC110  # counted by the tasks of a server
+            await asyncio.sleep(POLL)
         return str((await self.at_scheduler("GET", "tasks/1"))["Status"])
 
     async def _resume(self) -> None:
