@@ -3,8 +3,8 @@
 A proposal moves only along `EDGES`. Each move is one compare-and-set on (id, state, revision) in the store, together with
 its audit row; the effect comes after the move, the chat message after the effect. `claimed` means: one process has the
 right to run the stored action, now. A crash in `claimed` leaves a question that only reading back can answer, and never a
-second try. An edge from a state to itself notes something on the proposal: an approval of several, a reminder, what was
-seen after it was applied.
+second try. An edge from a state to itself notes something on the proposal: an approval of several, a reminder, why it was
+rejected, what was seen after it was applied.
 """
 
 import hashlib
@@ -12,13 +12,13 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal
 
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.session import MessageRef, SessionKey
-from chatops_bot.domain.tool import Plan
+from chatops_bot.domain.tool import Plan, Verdict
 
 
 class ProposalState(StrEnum):
@@ -52,7 +52,7 @@ EDGES: dict[ProposalState, frozenset[ProposalState]] = {
     ProposalState.FAILED: frozenset(),
     ProposalState.OUTCOME_UNKNOWN: frozenset({ProposalState.OUTCOME_UNKNOWN}),
     ProposalState.DRIFTED: frozenset({ProposalState.SUPERSEDED}),
-    ProposalState.REJECTED: frozenset(),
+    ProposalState.REJECTED: frozenset({ProposalState.REJECTED}),
     ProposalState.EXPIRED: frozenset({ProposalState.REJECTED, ProposalState.SUPERSEDED}),
     ProposalState.SUPERSEDED: frozenset(),
 }
@@ -60,6 +60,9 @@ EDGES: dict[ProposalState, frozenset[ProposalState]] = {
 GUARDED_BY_EXPIRY = frozenset({ProposalState.PENDING, ProposalState.APPROVED, ProposalState.CLAIMED})
 """States that a proposal may enter only before `expires_at`. An approval of several enters `pending` once more; a late
 reject is still a reject."""
+
+ENDED = frozenset(ProposalState) - {ProposalState.PENDING, ProposalState.APPROVED, ProposalState.CLAIMED}
+"""States in which an action will not be run any more."""
 
 CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 CODE_LENGTH = 6
@@ -86,7 +89,7 @@ class Check:
     """What the bot saw when it looked again after an action was applied."""
 
     at: datetime
-    verdict: Literal["recovered", "no_effect", "worse", "unknown"]
+    verdict: Verdict
     summary_zh: str
     summary_en: str
 
@@ -103,7 +106,8 @@ class Proposal:
     `votes` are the approvals so far; `decided_*` is who rejected, or whose approval completed the quorum; `reason` is why they rejected.
     `read_by` are the ids of people who opened all of a long card. `claimed_by` is the process that runs it, `fence` the
     number of its lease on the target. `inverse_of` is the proposal that this one takes back, `undone_by` the one that takes
-    this back. `keep_until` is when an applied action is taken back unless `kept_by_*` said to keep it.
+    this back. `keep_for` is how long an applied action stands unless somebody keeps it (None: for good), `keep_until` the
+    moment when that ends, and `kept_by_*` who kept it.
     """
 
     id: str
@@ -127,6 +131,7 @@ class Proposal:
     quorum: int = 1
     supersedes: str = ""
     inverse_of: str = ""
+    keep_for: timedelta | None = None
     state: ProposalState = ProposalState.PENDING
     revision: int = 0
     card: MessageRef | None = None
@@ -194,6 +199,7 @@ def action_digest(proposal: Proposal) -> str:
         "policy_version": proposal.policy_version,
         "quorum": proposal.quorum,
         "expires_at": proposal.expires_at.isoformat(),
+        "keep_for": None if proposal.keep_for is None else proposal.keep_for.total_seconds(),
     }
     return hashlib.sha256(canonical_json(action).encode()).hexdigest()
 

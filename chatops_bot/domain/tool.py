@@ -78,6 +78,18 @@ class Plan:
     inverse: Inverse | None = None
 
 
+Verdict = Literal["recovered", "no_effect", "worse", "unknown"]
+"""What a look says of an action: it did what it was for, it did not, it made things worse, or that cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a tool sees of its action some time after it was run."""
+
+    verdict: Verdict
+    summary: Phrase
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a stored action came to, as read back from the system it changed.

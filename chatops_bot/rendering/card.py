@@ -147,6 +147,10 @@ def _glance(
         yield Fact(notices.RISK.said_in(language), notices.RISKS[proposal.risk].said_in(language))
         if plan.inverse is not None:
             yield Fact(notices.CAN_UNDO.said_in(language), exact(plan.inverse.summary.said_in(language)))
+        if proposal.keep_for is not None:
+            minutes = f"{proposal.keep_for.total_seconds() / 60:g}"
+            reverted = notices.REVERTED_AFTER.filled(minutes=minutes).said_in(language)
+            yield Fact(notices.REVERTED.said_in(language), reverted)
         if proposal.quorum > 1 and not proposal.votes:
             needed = notices.APPROVALS_NEEDED.filled(quorum=proposal.quorum)
             yield Fact(notices.APPROVALS.said_in(language), needed.said_in(language))

@@ -11,6 +11,7 @@ AGAIN = Phrase("重新提出", "Propose again")
 UNDO = Phrase("撤销", "Undo")
 KEEP = Phrase("保留", "Keep")
 CONTINUE = Phrase("继续处理", "Continue")
+SAY_WHY = Phrase("说明理由", "Say why")
 
 HEADINGS = {
     "pending": Phrase("待批准：{summary}", "Approval needed: {summary}"),
@@ -41,6 +42,10 @@ EXPIRES = Phrase("有效期至", "Expires")
 EXPIRES_AT = Phrase("{time}（提出后 {minutes} 分钟）", "{time} ({minutes} min from request)")
 NOTHING = Phrase("无", "none")
 CAN_UNDO = Phrase("可撤销", "Can be undone")
+REVERTED = Phrase("自动撤销", "Taken back")
+REVERTED_AFTER = Phrase(
+    "执行后 {minutes} 分钟，除非有人保留", "{minutes} min after it ran, unless somebody keeps it"
+)
 TAKES_BACK = Phrase("撤销的提案", "Takes back")
 IN_PLACE_OF = Phrase("取代的提案", "In place of")
 APPROVALS = Phrase("批准", "Approvals")
@@ -84,6 +89,19 @@ READ_ON = Phrase(
     "This card does not show all of it ({lines} lines); Show all has the rest.",
 )
 READ_BY = Phrase("已有 {count} 人读完全部内容", "Read to the end by {count}")
+
+# The dialog that asks why
+WHY_TITLE = Phrase("拒绝的理由", "Why it was rejected")
+WHY_LABEL = Phrase("为什么拒绝提案 {code}？", "Why was proposal {code} rejected?")
+WHY_HINT = Phrase(
+    "理由会写在卡片和审计记录里，模型也会看到。", "It goes on the card, on the record, and to the model."
+)
+WHY_EMPTY = Phrase("请写下理由，或关闭此窗口。", "Give a reason, or close this.")
+WHY_NOT_YOURS = Phrase(
+    "只有拒绝此提案的人可以说明理由，而且只能说明一次。",
+    "Only whoever rejected this proposal can say why, and once.",
+)
+SEND = Phrase("提交", "Send")
 
 # The pages of a long action
 PAGES_TITLE = Phrase("完整内容", "The whole action")

@@ -487,6 +487,7 @@ async def test_a_decision_with_a_lower_role_is_carried_out_with_that_role(world:
     assert done.code == 0
     assert [(r.decision, r.role) for r in audit(world) if r.person_id == ME] == [
         ("approved", "approver"),
+        ("claimed", "approver"),
         ("applied", "approver"),
     ]
 

@@ -85,6 +85,7 @@ LIFE: dict[str, dict[str, Any]] = {
     "two_of_two": {**TWO, **APPLIED, "votes": (ANA, BO)},
     "break_glass": {**APPLIED, "votes": (replace(ANA, break_glass="payments are down", via="local"),)},
     "reversible": {"plan": REVERSIBLE},
+    "will_be_taken_back": {"plan": REVERSIBLE, "keep_for": timedelta(minutes=30)},
     "undo_of": {"inverse_of": "prop_0"},
     "again_of": {"supersedes": "prop_0"},
     "rejected_with_reason": {

@@ -64,12 +64,13 @@ ACTIONS = st.fixed_dictionaries(
         "tool_hash": NAMES,
         "policy_version": NAMES,
         "quorum": st.integers(1, 4),
+        "keep_for": st.none() | st.builds(lambda seconds: timedelta(seconds=seconds), st.integers(1, 86_400)),
     }
 )
 COVERED = sorted(
     {
         "tool", "arguments", "target", "preconditions", "requester_id", "thread", "expires_at", "tool_hash", "policy_version",
-        "quorum",
+        "quorum", "keep_for",
     }
 )  # fmt: skip
 """What the digest covers."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +106,28 @@ async def test_what_waits_at_a_bot_that_ends_is_answered_by_the_other(pair: Pair
         messages = await world.settled(ts, 3)
     assert len(messages) == 4
     assert "Found this," in everything(messages[1])
+
+
+async def test_a_redis_that_is_killed_and_comes_back_loses_nothing_and_doubles_nothing(
+    world: World, tmp_path: Path
+):
+    folder = tmp_path / "redis"
+    folder.mkdir()
+    redis = RedisServer(folder)
+    redis.start()
+    try:
+        async with Pair(world, redis).bot("a"):
+            ts = await world.says("oscar", f"{world.mention} pause nightly-report")
+            card = next(m for m in await world.settled(ts, 2) if "prop_" in everything(m))
+            redis.kill()
+            await world.says("oscar", "which workers are there?", ts)
+            await world.click("ana", card, "approve")
+            await asyncio.to_thread(redis.start)
+            await world.becomes(ts, card, "Done: ")
+            await world.settled(ts, 4)
+        assert len(world.to_scheduler.reached(PAUSE)) == 1
+    finally:
+        redis.kill()
 
 
 @pytest.mark.processes

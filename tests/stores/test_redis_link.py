@@ -1,18 +1,21 @@
 """Lost replies, cancelled callers, a server that comes and goes: no write is doubled, none is lost without a word."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from chatops_bot.domain.audit_chain import Sealed
+from chatops_bot.domain.audit_check import Verified, verify
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.proposal import ProposalState
 from chatops_bot.domain.session import RunningTurn
 from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.redis_link import RedisLink, script
-from tests.contracts.test_store import AT, ENTRIES, SESSION, a_form, a_proposal
+from tests.contracts.test_store import AT, AUDIT_KEY, ENTRIES, SESSION, a_form, a_proposal, a_record
 from tests.redis_server import RedisServer
 from tests.stores.lossy_redis import LossyProxy, lossy_proxy
 
@@ -63,6 +66,34 @@ async def test_of_two_movers_one_wins_although_replies_are_lost(proxy: LossyProx
     winners = [each for each in moved if each is not None]
     assert proxy.lost == 4
     assert [await store.proposals.get("prop_1")] == winners
+
+
+async def test_two_processes_that_move_and_record_make_one_chain_although_replies_are_lost(
+    redis: RedisServer, proxy: LossyProxy
+):
+    a = await RedisStore.open(proxy.url, "bot_a", AUDIT_KEY)
+    b = await RedisStore.open(redis.url, "bot_b", AUDIT_KEY)
+    proposals = [a_proposal(n) for n in range(10)]
+    await asyncio.gather(*(a.proposals.add(each, a_record("proposed")) for each in proposals))
+    proxy.losing = 3
+    alone = (a.proposals.move(each, ProposalState.REJECTED, AT, a_record("alone")) for each in proposals[:5])
+    assert None not in await asyncio.gather(*alone)
+    proxy.losing = 3
+    raced = [
+        store.proposals.move(each, ProposalState.REJECTED, AT, a_record("raced"))
+        for each in proposals[5:]
+        for store in (a, b, a)
+    ]
+    records = [store.audit.record(a_record("call")) for store in (a, b) * 10]
+    moved = await asyncio.gather(*raced, *records)
+    assert proxy.lost == 6
+    assert len([each for each in moved if each is not None]) == 5
+    rows = await b.audit.page(0, 1000)
+    assert verify([AUDIT_KEY], rows) == Verified(await a.audit.head())
+    decisions = [row.record.decision for row in rows if isinstance(row, Sealed)]
+    assert Counter(decisions) == {"proposed": 10, "alone": 5, "raced": 5, "call": 20}
+    await a.aclose()
+    await b.aclose()
 
 
 async def test_replies_that_stay_lost_are_a_store_error_and_the_next_command_gets_its_own(proxy: LossyProxy):

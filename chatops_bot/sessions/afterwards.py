@@ -1,0 +1,26 @@
+"""What is still to be done about actions that were run: to look again."""
+
+from datetime import datetime, timedelta
+
+from chatops_bot.ports import Clock, Proposals
+from chatops_bot.sessions.watching import WATCHED, Watching
+
+EVERY = timedelta(seconds=15)
+"""All that was ever run is read for this, so not at every beat; what is due is due in minutes."""
+
+
+class Afterwards:
+    def __init__(self, proposals: Proposals, watching: Watching, clock: Clock) -> None:
+        self._proposals = proposals
+        self._watching = watching
+        self._clock = clock
+        self._swept_at: datetime | None = None
+
+    async def sweep(self) -> None:
+        """Do what is due now; what was due while nobody was there is done late."""
+        now = self._clock.now()
+        if self._swept_at is not None and now - self._swept_at < EVERY:
+            return
+        self._swept_at = now
+        for proposal in await self._proposals.in_states(WATCHED):
+            await self._watching.look(proposal, now)
