@@ -23,6 +23,7 @@ from chatops_bot.domain.model import (
     TextDelta,
     ToolCallDelta,
     ToolMessage,
+    UserMessage,
 )
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState
@@ -66,7 +67,7 @@ class Directory:
 
 
 class PausingModel:
-    """Asks for a pause of task 1, and says so once it waits."""
+    """Asks for a pause of the task whose number ends the question, and says so once it waits."""
 
     name = "pausing"
 
@@ -77,7 +78,9 @@ class PausingModel:
             yield Finished(FinishReason.STOP)
         else:
             yield ToolCallDelta(0, RandomIds().new("call"), "pause_task")
-            yield ToolCallDelta(0, arguments='{"task_id": 1, "action": "pause"}')
+            question = next(m.text for m in reversed(request.messages) if isinstance(m, UserMessage))
+            task = question.split()[-1]
+            yield ToolCallDelta(0, arguments=f'{{"task_id": {task}, "action": "pause"}}')
             yield Finished(FinishReason.TOOL_CALLS)
 
 
@@ -100,17 +103,15 @@ class LightBot:
             assert time.monotonic() < deadline, "a turn hangs"
             await asyncio.sleep(POLL)
 
-    async def ask(self) -> None:
-        message = RandomIds().new("message")
+    async def ask(self, task: int = 1, session: SessionKey = SESSION) -> None:
+        """Ask for a pause. Returns while that is being worked on."""
+        message, text = RandomIds().new("message"), f"pause task {task}"
         await self.core.router.message(
-            MessageReceived(
-                message, SESSION, message, OSCAR, "pause task 1", mentions_bot=True, is_direct=False
-            )
+            MessageReceived(message, session, message, OSCAR, text, mentions_bot=True, is_direct=False)
         )
-        await self.at_rest()
 
     async def press(self, person: Person, control: str) -> None:
-        """Press the card's button, if it still has it."""
+        """Press the button of every card that still has it."""
         for proposal in await self.proposals():
             if (found := self.wall.button(proposal.id, control)) is not None:
                 value, message = found
@@ -120,6 +121,7 @@ class LightBot:
         """What people and the clock do until the road is at its end: they ask where there is no card, and decide where one waits."""
         if not await self.proposals():
             await self.ask()
+            await self.at_rest()
         self.taps.decided()
         for person, control in road.presses:
             await self.press(person, control)

@@ -1,6 +1,5 @@
 """What must hold once the dust has settled, whatever died and when."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from tests.kills.wall import buttons_of
 from tests.scenarios.gateway import Gateway
 
 PAUSE = "POST /api/v1/tasks/1/pause"
-POLL = 0.005
 DECIDABLE = {"approve", "reject", "stop"}
 
 
@@ -58,8 +56,6 @@ class Judged:
 
 async def judge(bot: LightBot, road: Road, before: Set[str], gateway: Gateway, status: str) -> Judged:
     """`before` are the proposals that were stored when the process died; `status` is the task's, as the scheduler says it."""
-    while gateway.under_way:
-        await asyncio.sleep(POLL)
     proposals = await bot.proposals()
     pauses = gateway.reached(PAUSE)
     judged = Judged(road, proposals, len(pauses))

@@ -11,7 +11,8 @@ OSCAR = Person("U1", "Oscar", Role.OPERATOR)
 ANA = Person("U2", "Ana", Role.APPROVER)
 BEN = Person("U3", "Ben", Role.APPROVER)
 CEM = Person("U4", "Cem", Role.APPROVER)
-PEOPLE = {person.id: person for person in (OSCAR, ANA, BEN, CEM)}
+CROWD = [Person(f"U{number}", f"Person {number}", Role.APPROVER) for number in range(100, 150)]
+PEOPLE = {person.id: person for person in (OSCAR, ANA, BEN, CEM, *CROWD)}
 
 RUN = frozenset({ProposalState.APPLIED, ProposalState.OUTCOME_UNKNOWN})
 

@@ -27,7 +27,7 @@ from chatops_bot.app.config import (
     Secrets,
     StoreConfig,
 )
-from chatops_bot.app.keys import Keys, read_keys
+from chatops_bot.app.keys import read_keys
 from chatops_bot.app.policy_config import RolesConfig
 from chatops_bot.scheduler.auth import hash_password
 from chatops_bot.scheduler.service import SchedulerService
@@ -44,15 +44,12 @@ from tests.scenarios.gateway import Gateway, open_gateway
 PASSWORD = "correct horse"
 ACCOUNTS = ("viewer", "operator", "admin")
 REDIS_URL = "REDIS_URL"
+KEYS = read_keys({"CHATOPS_KEY": bytes(range(32)).hex()}, None)
 DEADLINE = 90.0
+POLL = 0.005
 
-_processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["tests.kills.dying_bot"])
-
-
-@cache
-def _keys() -> Keys:
-    return read_keys({"CHATOPS_KEY": bytes(range(32)).hex()}, None)
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload(["tests.kills.dying_bot"])
 
 
 @cache
@@ -89,7 +86,7 @@ class Yard:
         self._runs += 1
         folder = self.folder / f"run{self._runs}"
         folder.mkdir()
-        config, secrets = self._config(road, folder), self._secrets()
+        config, secrets = self.config(road, folder), self.secrets()
         redis = self.redis.pid if self.redis is not None and strikes_redis else 0
         self.gateway.passed.clear()
         wall = folder / "wall.db"
@@ -101,13 +98,13 @@ class Yard:
             await bot.at_rest()
             judged = await judge(bot, road, before, self.gateway, await self._status())
         async with open_audit(folder, config, {REDIS_URL: secrets.redis_url}) as reader:
-            judged.judge_audit([row async for row in all_rows(reader)], _keys().audit)
+            judged.judge_audit([row async for row in all_rows(reader)], KEYS.audit)
         await self._resume()
         return ended, judged
 
     async def _send(self, orders: Orders) -> Ended:
-        hears, tells = _processes.Pipe(duplex=False)
-        process = _processes.Process(target=dying_bot.run, args=(orders, tells))
+        hears, tells = processes.Pipe(duplex=False)
+        process = processes.Process(target=dying_bot.run, args=(orders, tells))
         process.start()
         tells.close()
         try:
@@ -142,7 +139,7 @@ class Yard:
         if self.redis.dies():
             self.redis.start()
 
-    def _config(self, road: Road, folder: Path) -> Config:
+    def config(self, road: Road, folder: Path) -> Config:
         accounts = {name: AccountConfig(username=name, password_env=name) for name in ACCOUNTS}
         scheduler = SchedulerConfig(url=HttpUrl(self.gateway.url), accounts=AccountsConfig(**accounts))
         people = RolesConfig.model_validate({"people": {one.id: one.role.value for one in PEOPLE.values()}})
@@ -151,16 +148,23 @@ class Yard:
         )  # fmt: skip
         return Config(data=folder, scheduler=scheduler, roles=people, policy=road.policy(), store=store)
 
-    def _secrets(self) -> Secrets:
+    def secrets(self) -> Secrets:
         return Secrets(
             slack_bot_token="", slack_app_token="", scheduler_passwords=dict.fromkeys(ACCOUNTS, PASSWORD), model=None,
-            webhook_token="", redis_url="" if self.redis is None else self.redis.url, keys=_keys(),
+            webhook_token="", redis_url="" if self.redis is None else self.redis.url, keys=KEYS,
         )  # fmt: skip
 
     # -- the scheduler, past the gateway ----------------------------------------------------------------------------------
 
     async def _status(self) -> str:
+        """The task's, once the scheduler has answered every call, also of those that died before they heard it."""
+        while self.gateway.under_way:  # noqa: ASYNC110  # counted by the tasks of a server
+            await asyncio.sleep(POLL)
         return str((await self.at_scheduler("GET", "tasks/1"))["Status"])
+
+    async def new_task(self, name: str) -> int:
+        task = {"name": name, "type": "shell", "payload": "true", "cron_expr": "0 2 1 1 *"}
+        return int((await self.at_scheduler("POST", "tasks", task))["ID"])
 
     async def _resume(self) -> None:
         if await self._status() == "disabled":
@@ -189,6 +193,5 @@ async def open_yard(folder: Path, redis: RedisServer | None = None) -> AsyncIter
         session = await stack.enter_async_context(aiohttp.ClientSession())
         gateway = await stack.enter_async_context(open_gateway(scheduler.url))
         yard = Yard(folder, gateway, session, scheduler, redis)
-        task = {"name": "nightly-report", "type": "shell", "payload": "true", "cron_expr": "0 2 1 1 *"}
-        await yard.at_scheduler("POST", "tasks", task)
+        await yard.new_task("nightly-report")
         yield yard
