@@ -84,7 +84,7 @@ class TappedTransport(httpx.AsyncBaseTransport):
     """HTTP with a point before a request, one when all of it was sent, and one when its answer is there."""
 
     def __init__(self, taps: Taps) -> None:
-        self._inner = httpx.AsyncHTTPTransport(trust_env=False)
+        self._inner = httpx.AsyncHTTPTransport(trust_env=False, verify=False)
         self._taps = taps
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:

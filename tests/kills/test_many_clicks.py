@@ -16,13 +16,14 @@ from chatops_bot.app.audit_reading import all_rows, open_audit
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.domain.audit_check import Verified, verify
 from chatops_bot.domain.proposal import ProposalState
+from tests.forked import processes
 from tests.kills import clicking_bot
 from tests.kills.clicking_bot import Ask, Click, Press, thread_of
 from tests.kills.light_bot import open_light_bot
 from tests.kills.roads import CROWD, ROADS
 from tests.kills.taps import Taps
 from tests.kills.wall import WHISPERED, Wall
-from tests.kills.yard import KEYS, REDIS_URL, open_yard, processes
+from tests.kills.yard import KEYS, REDIS_URL, open_yard
 from tests.redis_server import RedisServer
 
 APPROVALS = {1: 6, 3: 60, 30: 1000}

@@ -32,6 +32,7 @@ from chatops_bot.app.policy_config import RolesConfig
 from chatops_bot.scheduler.auth import hash_password
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
+from tests.forked import processes
 from tests.kills import dying_bot
 from tests.kills.dying_bot import Counted, Orders
 from tests.kills.light_bot import open_light_bot
@@ -47,9 +48,6 @@ REDIS_URL = "REDIS_URL"
 KEYS = read_keys({"CHATOPS_KEY": bytes(range(32)).hex()}, None)
 DEADLINE = 90.0
 POLL = 0.005
-
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["tests.kills.dying_bot"])
 
 
 @cache
