@@ -145,20 +145,11 @@ def build_core(
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     conductor = Conductor(
-        platform=platform,
-        store=store,
+        platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        registry=registry,
-        agents=agents,
-        cards=engine.cards,
-        forms=forms,
-        followups=followups,
-        redactor=redactor,
-        clock=clock,
-        ids=ids,
-        on_rest=on_rest,
-        links=Links.to(config.links.hosts),
-    )
+        registry=registry, agents=agents, cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
+    )  # fmt: skip
     router = Router(
         store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, reasons=engine.reasons, undoing=engine.undoing, keeping=engine.keeping, forms=forms,
         followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,

@@ -22,6 +22,7 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.ports import Store
 from chatops_bot.stores.codec import entry_from
 from tests.audit_rows import read_audit
+from tests.forked import processes
 from tests.scenarios import dying_bot
 from tests.scenarios.conftest import Json, World, action_ids, everything, open_world, until
 from tests.scenarios.dying_bot import KillPoint
@@ -37,8 +38,6 @@ SETTLED = {
     ProposalState.APPLIED: "Done: ",
     ProposalState.OUTCOME_UNKNOWN: "Outcome unknown: ",
 }
-_processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["tests.scenarios.dying_bot"])
 
 
 @dataclass
@@ -57,10 +56,10 @@ class Doomed:
 
 @asynccontextmanager
 async def doomed_bot(world: World, data: Path, at: KillPoint | None) -> AsyncIterator[Doomed]:
-    hears, tells = _processes.Pipe(duplex=False)
+    hears, tells = processes.Pipe(duplex=False)
     config = world.config(data=data)
     slack = world.folder / "workspace" / "workspace.sqlite3"
-    process = _processes.Process(target=dying_bot.run, args=(config, world.secrets(), slack, at, tells))
+    process = processes.Process(target=dying_bot.run, args=(config, world.secrets(), slack, at, tells))
     process.start()
     tells.close()
     doomed = Doomed(process)
