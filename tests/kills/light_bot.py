@@ -29,6 +29,7 @@ from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.ports import Store
+from chatops_bot.sessions.afterwards import EVERY
 from chatops_bot.sessions.peers import Peers
 from chatops_bot.sessions.recovery import recover_turns
 from chatops_bot.tools.registry import Registry
@@ -43,6 +44,8 @@ from tests.scenarios.tapped_store import tapped
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
 DEADLINE = 60.0
 POLL = 0.005
+ROUNDS = 2
+"""Looks at what was run after which a lost undo is offered again."""
 ANYTHING = frozenset(ProposalState)
 
 
@@ -122,11 +125,14 @@ class LightBot:
         if not await self.proposals():
             await self.ask()
             await self.at_rest()
+        for _ in range(ROUNDS):
+            await self.core.afterwards.sweep()
+            self.clock.ahead += EVERY
         self.taps.decided()
         for person, control in road.presses:
             await self.press(person, control)
         if road.is_late:
-            self.clock.ahead = timedelta(hours=2)
+            self.clock.ahead += timedelta(hours=2)
             await self.core.applying.sweep()
 
 

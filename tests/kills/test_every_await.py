@@ -44,11 +44,11 @@ async def every(
     # Redis dies around calls of the store; elsewhere nothing would notice.
     points = [
         at
-        for at, (_, name) in enumerate(whole.counted.points, start=1)
-        if not strikes_redis or name.split()[1].startswith(ROLES)
+        for at, (phase, name) in enumerate(whole.counted.points, start=1)
+        if phase in road.struck and (not strikes_redis or name.split()[1].startswith(ROLES))
     ]
     chosen = spread(points, RUNS.get(soak, len(points)), ROADS.index(road) * 7)
-    awaits = Counter(phase for phase, _ in whole.counted.awaits)
+    awaits = Counter(phase for phase, _ in whole.counted.awaits if phase in road.struck)
     print(f"{road.name}: awaits {dict(awaits)}; {len(chosen)} of {len(points)} points struck")
     came_to: Counter[str] = Counter()
     for at in chosen:
