@@ -151,7 +151,7 @@ def build_core(
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
     router = Router(
-        store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, reasons=engine.reasons, forms=forms,
+        store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, reasons=engine.reasons, undoing=engine.undoing, keeping=engine.keeping, forms=forms,
         followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
     )  # fmt: skip
     return Core(

@@ -17,6 +17,7 @@ from chatops_bot.rendering.card import proposal_card
 from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions
+from chatops_bot.sessions.keeping import Keeping, Reverting
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reasons import Reasons
@@ -24,9 +25,11 @@ from chatops_bot.sessions.reminding import Reminders, approvers_called
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.target_lock import IsDead, TargetLock
 from chatops_bot.sessions.telling import Telling
+from chatops_bot.sessions.undoing import Undoing
 from chatops_bot.sessions.watching import Watching
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.drafting import Drafter
+from chatops_bot.tools.inverting import Inverter
 from chatops_bot.tools.observing import Observer
 from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.proposing import Proposer
@@ -75,6 +78,8 @@ class Engine:
     reasons: Reasons
     reminders: Reminders
     afterwards: Afterwards
+    undoing: Undoing
+    keeping: Keeping
 
 
 def build_engine(
@@ -120,19 +125,37 @@ def build_engine(
     reminders = Reminders(
         proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, redactor=redactor, clock=clock
     )  # fmt: skip
-    watching = Watching(Observer(registry, redactor), moves, cards)
-    afterwards = Afterwards(store.proposals, watching, clock)
+    undoing, keeping, afterwards = _aftercare(
+        policy, drafter, moves, cards, applying, decisions_on(platform), store=store, registry=registry, platform=platform,
+        directory=directory, redactor=redactor, clock=clock,
+    )  # fmt: skip
     proposer = Proposer(store.proposals, moves, drafter, clock)
     return Engine(
-        policy,
-        proposer,
-        card,
-        cards,
-        applying,
-        decisions_on,
-        reading,
-        renewals,
-        reasons,
-        reminders,
-        afterwards,
-    )
+        policy, proposer, card, cards, applying, decisions_on, reading, renewals, reasons, reminders, afterwards, undoing,
+        keeping,
+    )  # fmt: skip
+
+
+def _aftercare(
+    policy: Policy, drafter: Drafter, moves: ProposalMoves, cards: ProposalCards, applying: Applying, decisions: Decisions, *,
+    store: Store, registry: Registry, platform: Platform, directory: Directory, redactor: Redactor, clock: Clock,
+) -> tuple[Undoing, Keeping, Afterwards]:  # fmt: skip
+    """What happens to a change after it was run."""
+    inverter = Inverter(registry, drafter)
+    undoing = Undoing(
+        proposals=store.proposals, inverter=inverter, moves=moves, cards=cards, decisions=decisions,
+        telling=Telling(platform), redactor=redactor,
+    )  # fmt: skip
+    keeping = Keeping(
+        proposals=store.proposals, policy=policy, moves=moves, cards=cards, decisions=decisions,
+        telling=Telling(platform), clock=clock,
+    )  # fmt: skip
+    reverting = Reverting(
+        proposals=store.proposals, directory=directory, inverter=inverter, drafter=drafter, moves=moves, cards=cards,
+        applying=applying, redactor=redactor,
+    )  # fmt: skip
+    afterwards = Afterwards(
+        proposals=store.proposals, watching=Watching(Observer(registry, redactor), moves, cards), undoing=undoing,
+        reverting=reverting, clock=clock,
+    )  # fmt: skip
+    return undoing, keeping, afterwards

@@ -53,11 +53,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Inverse:
-    """The call that would take an action back, and what it would do in words."""
+    """The call that would take an action back, and what it would do in words.
+
+    `filled` are arguments that only the outcome tells, such as the number of a new task: argument to key of `Outcome.content`.
+    """
 
     tool: str
     arguments: Mapping[str, Any]
     summary: Phrase
+    filled: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

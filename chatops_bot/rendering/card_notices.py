@@ -145,6 +145,7 @@ ARGUMENTS = Phrase("参数", "arguments")
 EXACT_TARGET = Phrase("对象", "target")
 PRECONDITIONS = Phrase("执行前重新核对", "checked again before it runs")
 INVERSE = Phrase("撤销操作", "undo")
+OF_THE_RESULT = Phrase("执行结果中的 {key}", "{key} of the result")
 REQUESTER = Phrase("发起人", "asked by")
 SESSION = Phrase("会话", "conversation")
 EXPIRY = Phrase("有效期至", "expires")
@@ -204,7 +205,7 @@ RESULT = Phrase("结果", "Result")
 DRIFT_FOUND = Phrase("再次核对时发现", "Found when checking again")
 
 # What a card says afterwards
-UNDONE_BY = Phrase("已提出撤销：提案 {code}。", "An undo was proposed as {code}.")
+UNDONE_BY = Phrase("撤销它的提案：{code}。", "The proposal that takes it back: {code}.")
 REVERTS = Phrase(
     "除非有人保留，将于 {time} 自动撤销。", "It is taken back at {time} unless somebody keeps it."
 )

@@ -1,8 +1,10 @@
-"""What is still to be done about actions that were run: to look again."""
+"""What is still to be done about actions that were run: to look again, and to take back what nobody kept."""
 
 from datetime import datetime, timedelta
 
 from chatops_bot.ports import Clock, Proposals
+from chatops_bot.sessions.keeping import Reverting
+from chatops_bot.sessions.undoing import Undoing
 from chatops_bot.sessions.watching import WATCHED, Watching
 
 EVERY = timedelta(seconds=15)
@@ -10,9 +12,13 @@ EVERY = timedelta(seconds=15)
 
 
 class Afterwards:
-    def __init__(self, proposals: Proposals, watching: Watching, clock: Clock) -> None:
+    def __init__(
+        self, *, proposals: Proposals, watching: Watching, undoing: Undoing, reverting: Reverting, clock: Clock
+    ) -> None:  # fmt: skip
         self._proposals = proposals
         self._watching = watching
+        self._undoing = undoing
+        self._reverting = reverting
         self._clock = clock
         self._swept_at: datetime | None = None
 
@@ -23,4 +29,6 @@ class Afterwards:
             return
         self._swept_at = now
         for proposal in await self._proposals.in_states(WATCHED):
-            await self._watching.look(proposal, now)
+            if not await self._reverting.revert(proposal, now):
+                await self._undoing.repair(proposal)
+                await self._watching.look(proposal, now)

@@ -27,6 +27,7 @@ from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.followups import Followups, claim_of
 from chatops_bot.sessions.forms import Forms, Taken
+from chatops_bot.sessions.keeping import Keeping
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
 from chatops_bot.sessions.peers import StopPressed, StopSaid, TurnHanded, Word, pass_on
@@ -35,6 +36,7 @@ from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reasons import Reasons
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
+from chatops_bot.sessions.undoing import Undoing
 
 _log = logging.getLogger(__name__)
 
@@ -93,6 +95,8 @@ class Router:
         reading: Reading,
         renewals: Renewals,
         reasons: Reasons,
+        undoing: Undoing,
+        keeping: Keeping,
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
@@ -105,6 +109,8 @@ class Router:
         self._reading = reading
         self._renewals = renewals
         self._reasons = reasons
+        self._undoing = undoing
+        self._keeping = keeping
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
@@ -305,6 +311,10 @@ class Router:
                 await self._decisions.press(event)
             case "again":
                 await self._renewals.press(event)
+            case "undo":
+                await self._undoing.press(event)
+            case "keep":
+                await self._keeping.press(event)
             case "reason":
                 await self._reasons.open(event)
             case "continue":

@@ -85,8 +85,10 @@ class Drafter:
         refusal = self._policy.may_propose(context.person, subject)
         if refusal is not None:
             raise ToolRefused(refusal)
-        # What nobody can take back stands for good, whatever the rules wish.
-        keep_for = self._policy.keep_for(subject) if plan.inverse is not None else None
+        # What nobody can take back stands for good, whatever the rules wish; so does what takes something back, and what the seal
+        # cannot cover since only the outcome will tell how to take it back.
+        is_sealed = plan.inverse is not None and not plan.inverse.filled
+        keep_for = self._policy.keep_for(subject) if is_sealed and not inverse_of else None
         return self.sealed(replace(bare, quorum=self._policy.quorum(subject), keep_for=keep_for))
 
     def sealed(self, proposal: Proposal) -> Proposal:

@@ -1,10 +1,7 @@
 """After an action the bot looks again, after one and after five minutes: once each, late ones said to be late, nothing for ever."""
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 import pytest
 
@@ -13,57 +10,22 @@ from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.proposal import Proposal
-from chatops_bot.domain.tool import Observation, Plan
+from chatops_bot.domain.tool import Observation
 from chatops_bot.domain.transcript import ProposalDecided
-from chatops_bot.ports import Store, ToolContext
-from chatops_bot.sessions.afterwards import Afterwards
-from chatops_bot.sessions.watching import Watching
-from chatops_bot.tools.observing import Observer
-from tests.sessions.panel import ANA, FlipArgs, Panel, Switches
+from chatops_bot.ports import Store
+from tests.sessions.aftercare import Aftercare, ReversibleSwitches, passes
+from tests.sessions.panel import ANA, Panel
 from tests.small_tools import SESSION
 
 
-@dataclass
-class WatchedSwitches(Switches):
-    """Switches that name their evidence; `looks` are the roles with which they were looked at."""
-
-    sees: Observation | ToolFailed = field(
-        default_factory=lambda: Observation("recovered", Phrase("好了", "it is off"))
-    )
-    looks: list[Role] = field(default_factory=list)
-
-    async def observe(
-        self,
-        arguments: FlipArgs,
-        plan: Plan,
-        outcome: Mapping[str, Any],
-        since: datetime,
-        context: ToolContext,
-    ) -> Observation:
-        self.looks.append(context.person.role)
-        if isinstance(self.sees, ToolFailed):
-            raise self.sees
-        return self.sees
+@pytest.fixture
+def switches() -> ReversibleSwitches:
+    return ReversibleSwitches()
 
 
 @pytest.fixture
-def switches() -> WatchedSwitches:
-    return WatchedSwitches()
-
-
-@pytest.fixture
-def panel(store: Store, clock: ManualClock, switches: WatchedSwitches) -> Panel:
+def panel(store: Store, clock: ManualClock, switches: ReversibleSwitches) -> Panel:
     return Panel(store, clock, switches=switches)
-
-
-def afterwards(panel: Panel) -> Afterwards:
-    watching = Watching(Observer(panel.registry, panel.redactor), panel.moves, panel.one.cards)
-    return Afterwards(panel.store.proposals, watching, panel.clock)
-
-
-async def passes(panel: Panel, *watchers: Afterwards, seconds: int) -> None:
-    panel.clock.advance(timedelta(seconds=seconds))
-    await asyncio.gather(*(each.sweep() for each in watchers))
 
 
 def told(proposal: Proposal) -> list[tuple[str, str]]:
@@ -71,7 +33,7 @@ def told(proposal: Proposal) -> list[tuple[str, str]]:
 
 
 async def test_it_looks_after_one_and_after_five_minutes_and_then_no_more(panel: Panel, switches):
-    watch, proposal = afterwards(panel), await panel.press(ANA, await panel.propose())
+    watch, proposal = Aftercare.of(panel), await panel.press(ANA, await panel.propose())
     await passes(panel, watch, seconds=59)
     assert switches.looks == []
     for _ in range(60):
@@ -99,7 +61,7 @@ def panel_finished(proposal: Proposal) -> datetime:
 
 
 async def test_what_was_seen_is_remembered_for_the_model(panel: Panel, switches):
-    watch = afterwards(panel)
+    watch = Aftercare.of(panel)
     await panel.press(ANA, await panel.propose())
     switches.sees = Observation("worse", Phrase("坏了", "it broke, hunter2-and-more"))
     await passes(panel, watch, seconds=60)
@@ -113,7 +75,7 @@ async def test_what_was_seen_is_remembered_for_the_model(panel: Panel, switches)
 
 async def test_a_look_after_a_stop_of_the_bot_says_how_late_it_is_and_stands_for_both(panel: Panel, switches):
     proposal = await panel.press(ANA, await panel.propose())
-    watch = afterwards(panel)
+    watch = Aftercare.of(panel)
     await passes(panel, watch, seconds=12 * 60)
     await passes(panel, watch, seconds=60)
     assert told(await panel.now(proposal)) == [("recovered", "it is off (7 min late)")]
@@ -121,21 +83,21 @@ async def test_a_look_after_a_stop_of_the_bot_says_how_late_it_is_and_stands_for
 
 async def test_after_an_hour_nobody_looks_any_more(panel: Panel, switches):
     proposal = await panel.press(ANA, await panel.propose())
-    await passes(panel, afterwards(panel), seconds=3601)
+    await passes(panel, Aftercare.of(panel), seconds=3601)
     assert (await panel.now(proposal)).checks == ()
     assert switches.looks == []
 
 
 async def test_of_several_processes_one_look_counts(panel: Panel, switches):
     proposal = await panel.press(ANA, await panel.propose())
-    await passes(panel, *(afterwards(panel) for _ in range(5)), seconds=61)
+    await passes(panel, *(Aftercare.of(panel) for _ in range(5)), seconds=61)
     assert len((await panel.now(proposal)).checks) == 1
 
 
 async def test_a_look_that_fails_cannot_tell_and_says_why(panel: Panel, switches):
     proposal = await panel.press(ANA, await panel.propose())
     switches.sees = ToolFailed(Phrase("调度服务没有响应", "The scheduler did not answer."))
-    await passes(panel, afterwards(panel), seconds=61)
+    await passes(panel, Aftercare.of(panel), seconds=61)
     assert told(await panel.now(proposal)) == [("unknown", "The scheduler did not answer.")]
 
 
@@ -145,8 +107,8 @@ async def test_a_crash_after_the_look_loses_neither_memory_nor_card(panel: Panel
     async def dies(*_: object) -> None:
         raise asyncio.CancelledError
 
-    watch = afterwards(panel)
-    settle, panel.one.cards.settle = panel.one.cards.settle, dies  # type: ignore[method-assign]  # the process ends here
+    watch = Aftercare.of(panel)
+    settle, panel.one.cards.settle = panel.one.cards.settle, dies  # type: ignore[method-assign,assignment]  # the process ends here
     with pytest.raises(asyncio.CancelledError):
         await passes(panel, watch, seconds=61)
     panel.one.cards.settle = settle  # type: ignore[method-assign]
@@ -155,11 +117,11 @@ async def test_a_crash_after_the_look_loses_neither_memory_nor_card(panel: Panel
     assert "recovered" in str(panel.board.cards[proposal.id])
     entries = await panel.store.transcripts.load(SESSION)
     assert [bool(entry.seen) for entry in entries if isinstance(entry, ProposalDecided)] == [False, True]
-    await passes(panel, afterwards(panel), seconds=20)
+    await passes(panel, Aftercare.of(panel), seconds=20)
     assert len((await panel.now(proposal)).checks) == 1
 
 
 async def test_what_was_not_run_is_not_looked_at(panel: Panel, switches):
     await panel.press(ANA, await panel.propose(), "reject")
-    await passes(panel, afterwards(panel), seconds=301)
+    await passes(panel, Aftercare.of(panel), seconds=301)
     assert switches.looks == []

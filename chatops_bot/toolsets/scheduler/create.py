@@ -7,7 +7,7 @@ from typing import Any
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
-from chatops_bot.domain.tool import Change, Observation, Outcome, Plan
+from chatops_bot.domain.tool import Change, Inverse, Observation, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler import new_task
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
@@ -67,6 +67,12 @@ class CreateTask:
                 (Phrase("将执行的内容", "What will be executed"), arguments.payload),
                 (Phrase("接下来三次运行", "Next three runs"), ", ".join(map(local_time, times))),
                 *executor_warning(arguments.type, capabilities),
+            ),
+            inverse=Inverse(
+                "delete_task",
+                {},
+                Phrase(f"删除任务 {one_line(name)}", f"Delete task {one_line(name)}"),
+                {"task_id": "task_id"},
             ),
         )
 

@@ -61,6 +61,10 @@ class DeleteTask:
             },
             details=(
                 (Phrase("依赖它的任务", "Tasks that depend on it"), names or "-"),
+                (
+                    Phrase("撤销", "Undo"),
+                    "none: a task made anew has another number, and no dependencies and no past runs",
+                ),
                 (Phrase("状态", "Status"), task.status),
                 *schedule_details(task),
                 (Phrase("类型", "Type"), task.type),

@@ -8,7 +8,7 @@ from typing import Any
 from chatops_bot.domain.errors import ToolImpossible
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
-from chatops_bot.domain.tool import Change, Observation, Outcome, Plan
+from chatops_bot.domain.tool import Change, Inverse, Observation, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import (
@@ -74,6 +74,7 @@ class PauseTask:
                 *schedule_details(task),
                 *(() if pausing else execution_details(task, capabilities)),
             ),
+            inverse=_inverse(task, pausing),
         )
 
     async def apply(self, arguments: PauseTaskArguments, context: ToolContext) -> Outcome:
@@ -134,6 +135,14 @@ class PauseTask:
                 "next_trigger_time": stamp(task.next_trigger_time),
             },
         )
+
+
+def _inverse(task: Task, pausing: bool) -> Inverse:
+    title = task_title(task.name, task.id)
+    summary = Phrase(f"恢复任务 {title}", f"Resume task {title}")
+    if not pausing:
+        summary = Phrase(f"暂停任务 {title}", f"Pause task {title}")
+    return Inverse("pause_task", {"task_id": task.id, "action": "resume" if pausing else "pause"}, summary)
 
 
 def _read_back_phrase(task: Task, ok: bool, zone: tzinfo) -> Phrase:
