@@ -114,8 +114,10 @@ class LightBot:
         )
 
     async def press(self, person: Person, control: str) -> None:
-        """Press the button of every card that still has it."""
+        """Press the button of every card that still has it; what takes something back is not taken back."""
         for proposal in await self.proposals():
+            if control == "undo" and proposal.inverse_of:
+                continue
             if (found := self.wall.button(proposal.id, control)) is not None:
                 value, message = found
                 await self.core.router.handle(ControlUsed(SESSION, person, control, value, message))

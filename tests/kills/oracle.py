@@ -70,7 +70,9 @@ async def judge(bot: LightBot, road: Road, before: Set[str], gateway: Gateway, s
     holds(len(resumes) <= len(pauses), f"{len(resumes)} resumes")
     is_paused = bool(pauses) and not resumes
     holds((status == "disabled") == is_paused, f"{judged.effects} effects, and the task is {status}")
-    for proposal, reached, other in zip(proposals, (pauses, resumes), (proposals[1:], proposals[:1]), strict=False):
+    for proposal, reached, other in zip(
+        proposals, (pauses, resumes), (proposals[1:], proposals[:1]), strict=False
+    ):
         ran = [passed for passed in reached if passed.key == proposal.id]
         state = proposal.state
         holds(state in road.ends, f"it came to {state}")

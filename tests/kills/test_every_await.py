@@ -84,7 +84,7 @@ async def test_a_redis_that_is_killed_under_a_bot_costs_it_nothing(
 ):
     async with open_yard(tmp_path, redis_to_kill) as yard:
         came_to = await every(yard, road, soak, dies=False, strikes_redis=True)
-    assert set(came_to) <= {"applied", "rejected", "expired"}, "the bot waits until Redis is back"
+    assert not any("unknown" in states for states in came_to), "the bot waits until Redis is back"
 
 
 @pytest.mark.soak
