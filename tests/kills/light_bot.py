@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -140,12 +140,19 @@ class LightBot:
 
 @asynccontextmanager
 async def open_light_bot(
-    config: Config, secrets: Secrets, wall_file: Path, taps: Taps, dead: Sequence[str] = ()
+    config: Config,
+    secrets: Secrets,
+    wall_file: Path,
+    taps: Taps,
+    dead: Sequence[str] = (),
+    on_name: Callable[[str], None] = lambda name: None,
 ) -> AsyncIterator[LightBot]:
-    """A bot that has recovered what the `dead` processes left; it knows at once that they are."""
+    """A bot that has recovered what the `dead` processes left; it knows at once that they are. `on_name` is told its own
+    process's name before it does anything."""
     clock, ids = LateClock(), RandomIds()
     async with AsyncExitStack() as stack:
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
+        on_name(kept.process)
         for process in dead:
             await kept.leases.drop(f"process:{process}", process)
         http = await stack.enter_async_context(httpx.AsyncClient(transport=TappedTransport(taps)))
