@@ -8,9 +8,7 @@ from tests.mutation.scoring import run
 parser = argparse.ArgumentParser(
     prog="python -m tests.mutation", description="How many faults the tests notice."
 )
-parser.add_argument(
-    "--size", choices=["one", "ci", "full"], default="full", help="one fault, a sample, or all (default)"
-)
+parser.add_argument("--size", choices=["ci", "full"], default="full", help="a sample, or all (default)")
 parser.add_argument("--only", nargs="+", default=[], help="modules, by path; several after another")
 parser.add_argument("--jobs", type=int, default=2, help="trials at a time (default 2)")
 options = parser.parse_args()

@@ -31,7 +31,7 @@ from tests.tracked import ROOT
 
 WANTED = 0.9
 """Of the faults, overall and in each module of a full run."""
-SAMPLES = {"one": 1, "ci": 60}
+SAMPLES = {"ci": 60}
 SEED = 20260302
 EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 
