@@ -6,7 +6,7 @@ Twins of a port (two stores, two platforms, three models) pass one suite in `tes
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -20,7 +20,7 @@ from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.thread import ThreadExcerpt
-from chatops_bot.domain.tool import Outcome, Plan, ToolResult
+from chatops_bot.domain.tool import Observation, Outcome, Plan, ToolResult
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.domain.view import Modal, View
 
@@ -123,6 +123,16 @@ class WriteTool(Protocol):
 
     async def probe(self, arguments: Any, plan: Plan, context: ToolContext) -> Outcome | None:
         """After a crash: the outcome if reading back proves that the action happened, else None. Changes nothing."""
+
+
+@runtime_checkable
+class ObservingTool(WriteTool, Protocol):
+    """A write tool that names its evidence: what to look at some minutes after its action."""
+
+    async def observe(
+        self, arguments: Any, plan: Plan, outcome: Mapping[str, Any], since: datetime, context: ToolContext
+    ) -> Observation:
+        """What is seen now of the action that was over at `since` and came to `outcome` (`Outcome.content`). Changes nothing."""
 
 
 Tool = ReadTool | WriteTool
@@ -311,6 +321,22 @@ class Forms(Protocol):
         """Submitted forms whose turn (`answer_turn_id`) never began: a crash came between. Oldest first."""
 
 
+class SecretValues(Protocol):
+    """Sealed values, each under a reference that is used once. A store can read none of them."""
+
+    async def put(self, ref: str, sealed: str, seconds: float) -> None:
+        """Keep `sealed` for so many seconds; durable on return. Raises StoreError when there is one of that reference."""
+
+    async def get(self, ref: str) -> str | None:
+        """What was put, until its time is over or it was dropped."""
+
+    async def drop(self, refs: Sequence[str]) -> None:
+        """Delete them; what is not there is no fault."""
+
+    async def drop_overdue(self) -> None:
+        """Delete what `get` gives to nobody any more."""
+
+
 class Audit(Protocol):
     async def record(self, record: AuditRecord) -> None:
         """Seal and append; durable on return."""
@@ -402,6 +428,9 @@ class Store(Protocol):
 
     @property
     def audit(self) -> KeptAudit: ...
+
+    @property
+    def secret_values(self) -> SecretValues: ...
 
     @property
     def controls(self) -> Controls: ...

@@ -31,6 +31,20 @@ class RedisServer:
     def url(self) -> str:
         return f"redis://127.0.0.1:{self.port}/0"
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def dies(self) -> bool:
+        """Whether it was killed, or is within a moment."""
+        assert self._process is not None
+        try:
+            self._process.wait(1)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def start(self) -> None:
         self._process = subprocess.Popen(self._command)
         deadline = time.monotonic() + DEADLINE

@@ -36,10 +36,11 @@ from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
 from chatops_bot.domain.session import RunningTurn
+from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
-from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform, Store
+from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform, Store, Tool
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.mailbox import TurnInput
@@ -77,16 +78,19 @@ async def open_bot(
     wrap_store: Callable[[Store], Store] = lambda store: store,
     hurry: asyncio.Event | None = None,
     posts: Pace = POSTS,
+    tools: Sequence[Tool] = (),
+    logs: Withheld | None = None,
 ) -> AsyncGenerator[Bot, None]:
-    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `model`, `wrap_store` and `posts` are for
-    tests that play a model, a crash, or a workspace without rate limits.
+    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines
+    go through. `model`, `wrap_store`, `posts` and `tools` are for tests that play a model, a crash, a workspace without rate
+    limits, or a back end.
 
     Raises StoreError or PlatformError when it cannot start.
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
-        registry = await stack.enter_async_context(open_registry(config, secrets, clock))
+        registry = await stack.enter_async_context(open_registry(config, secrets, clock, tools))
         turns = TurnCount(metrics := Metrics())
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
@@ -97,7 +101,8 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            node=node_of(kept, ids, secrets.keys), on_rest=rests.tell, overhears=every_message if model else configured_overhearing(secrets, ids),
+            node=node_of(kept, ids, secrets.keys), on_rest=rests.tell, logs=logs,
+            overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
@@ -129,6 +134,7 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
     works = {
         "proposals": core.applying.sweep,
         "reminders": core.reminders.sweep,
+        "what was run": core.afterwards.sweep,
         "forms": core.forms.sweep,
         "filled forms": core.router.begin_filled,
     }
@@ -137,7 +143,8 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
         if await core.store.leases.take("sweep", core.store.process, seconds) is not None:
             await work()
 
-    return {name: partial(in_one_process, work) for name, work in works.items()}
+    leased = {name: partial(in_one_process, work) for name, work in works.items()}
+    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides those that it knows
 
 
 def _slack(

@@ -1,7 +1,7 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
 import ssl
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -25,8 +25,9 @@ from chatops_bot.domain.view import View
 from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
-from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
+from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store, Tool
 from chatops_bot.rendering.links import Links
+from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.decisions import Decisions
@@ -40,6 +41,7 @@ from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.sealed_secrets import SealedSecrets
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.login import Account
 from chatops_bot.toolsets.scheduler.toolset import scheduler_tools
@@ -53,6 +55,7 @@ class Core:
     router: Router
     applying: Applying
     forms: Forms
+    secrets: SealedSecrets
     followups: Followups
     redactor: Redactor
     policy: Policy
@@ -61,6 +64,7 @@ class Core:
     """The same decisions, told through another platform."""
     reading: Reading
     reminders: Reminders
+    afterwards: Afterwards
     card: Callable[[Proposal], View]
 
 
@@ -90,10 +94,12 @@ def trusted_authorities() -> ssl.SSLContext:
 
 
 @asynccontextmanager
-async def open_registry(config: Config, secrets: Secrets, clock: Clock) -> AsyncGenerator[Registry, None]:
-    """Every tool that `config` connects."""
+async def open_registry(
+    config: Config, secrets: Secrets, clock: Clock, more: Sequence[Tool] = ()
+) -> AsyncGenerator[Registry, None]:
+    """Every tool that `config` connects, and `more`."""
     async with httpx.AsyncClient(trust_env=False, verify=trusted_authorities()) as http:
-        yield Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
+        yield Registry([*scheduler_tools(_scheduler(config, secrets, http), clock), *more])
 
 
 def build_core(
@@ -110,49 +116,48 @@ def build_core(
     on_rest: Callable[[str, TurnOutcome], None],
     node: Node,
     overhears: Overhears = every_message,
+    logs: Withheld | None = None,
 ) -> Core:
     """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
-    Raises ConfigInvalid for a policy that nobody could meet.
+    `logs` is what the log's lines go through. Raises ConfigInvalid for a policy that nobody could meet.
     """
     agents = load_agents()
     redactor = _redactor(secrets, agents.values())
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
+    sealed = SealedSecrets(
+        store.secret_values,
+        node.secrets,
+        [redactor, logs] if logs else [redactor],
+        ids,
+        config.proposal_lifetime,
+    )
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
-        redactor=redactor,
+        redactor=redactor, secrets=sealed,
     )  # fmt: skip
-    dispatcher = _dispatcher(config, engine, store, registry, redactor, clock, ids)
+    dispatcher = _dispatcher(config, engine, store, registry, redactor, clock, ids, sealed)
     decisions = engine.decisions_on(platform)
     forms = Forms(
         store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids,
-        policy=engine.policy,
+        policy=engine.policy, secrets=sealed,
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     conductor = Conductor(
-        platform=platform,
-        store=store,
+        platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        registry=registry,
-        agents=agents,
-        cards=engine.cards,
-        forms=forms,
-        followups=followups,
-        redactor=redactor,
-        clock=clock,
-        ids=ids,
-        on_rest=on_rest,
-        links=Links.to(config.links.hosts),
-    )
+        registry=registry, agents=agents, cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
+    )  # fmt: skip
     router = Router(
-        store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, forms=forms,
+        store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, reasons=engine.reasons, undoing=engine.undoing, keeping=engine.keeping, forms=forms,
         followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
     )  # fmt: skip
     return Core(
-        store=store, router=router, applying=engine.applying, forms=forms, followups=followups, redactor=redactor,
+        store=store, router=router, applying=engine.applying, forms=forms, secrets=sealed, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
-        reminders=engine.reminders, card=engine.card,
+        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card,
     )  # fmt: skip
 
 
@@ -169,6 +174,7 @@ def _dispatcher(
     redactor: Redactor,
     clock: Clock,
     ids: Ids,
+    sealed: SealedSecrets,
 ) -> Dispatcher:
     """The one door of tool calls: a read runs, a write becomes a proposal, what lacks facts becomes a form."""
     return Dispatcher(
@@ -176,7 +182,7 @@ def _dispatcher(
         policy=engine.policy,
         audit=store.audit,
         proposer=engine.proposer,
-        asker=Asker(store.forms, clock, ids, config.proposal_lifetime),
+        asker=Asker(store.forms, clock, ids, config.proposal_lifetime, sealed),
         redactor=redactor,
         clock=clock,
     )

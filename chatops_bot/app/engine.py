@@ -14,31 +14,40 @@ from chatops_bot.domain.sealed_button import sealed_button
 from chatops_bot.domain.view import View
 from chatops_bot.ports import Clock, Directory, Ids, Platform, Store, process_lease
 from chatops_bot.rendering.card import proposal_card
+from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions
+from chatops_bot.sessions.keeping import Keeping, Reverting
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.reading import Reading
+from chatops_bot.sessions.reasons import Reasons
 from chatops_bot.sessions.reminding import Reminders, approvers_called
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.target_lock import IsDead, TargetLock
 from chatops_bot.sessions.telling import Telling
+from chatops_bot.sessions.undoing import Undoing
+from chatops_bot.sessions.watching import Watching
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.drafting import Drafter
+from chatops_bot.tools.inverting import Inverter
+from chatops_bot.tools.observing import Observer
 from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.sealed_secrets import SealedSecrets
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """This process among those that share a store: its name, new at each start; who of the others is dead; and the keys,
-    which all of them have: `actions` seal what is approved (the first one seals, each verifies), `buttons` what a button
-    carries."""
+    which all of them have: `actions` seal what is approved (the first one seals, each verifies), `secrets` what people type for
+    tools alone, likewise, and `buttons` what a button carries."""
 
     name: str
     is_dead: IsDead
     actions: Sequence[bytes] = field(repr=False)
     buttons: bytes = field(repr=False)
+    secrets: Sequence[bytes] = field(repr=False)
 
 
 def node_of(store: Store, ids: Ids, keys: Keys | None) -> Node:
@@ -48,8 +57,10 @@ def node_of(store: Store, ids: Ids, keys: Keys | None) -> Node:
         return other != store.process and await store.leases.holder(process_lease(other)) is None
 
     if keys is None:
-        return Node(store.process, is_dead, [ids.nonce().encode()], ids.nonce().encode())
-    return Node(store.process, is_dead, keys.actions, keys.buttons)
+        return Node(
+            store.process, is_dead, [ids.nonce().encode()], ids.nonce().encode(), [ids.nonce().encode()]
+        )
+    return Node(store.process, is_dead, keys.actions, keys.buttons, keys.secrets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +75,21 @@ class Engine:
     decisions_on: Callable[[Platform], Decisions]
     reading: Reading
     renewals: Renewals
+    reasons: Reasons
     reminders: Reminders
+    afterwards: Afterwards
+    undoing: Undoing
+    keeping: Keeping
 
 
 def build_engine(
     config: Config, node: Node, *, clock: Clock, ids: Ids, store: Store, registry: Registry, platform: Platform,
-    directory: Directory, redactor: Redactor,
+    directory: Directory, redactor: Redactor, secrets: SealedSecrets,
 ) -> Engine:  # fmt: skip
     """Everything between a write call of the model, or a press, and the tool that it may run. Raises ConfigInvalid for a policy
     that nobody could meet."""
     policy = sound_policy(config, registry)
-    moves = ProposalMoves(store.proposals, store.audit, clock, redactor)
+    moves = ProposalMoves(store.proposals, store.audit, clock, redactor, secrets)
     drafter = Drafter(policy, clock, ids, config.proposal_lifetime, node.actions[0])
 
     def card(proposal: Proposal, *, codes: Mapping[str, str] | None = None) -> View:
@@ -85,7 +100,7 @@ def build_engine(
 
     cards = ProposalCards(store, platform, card, clock)
     applying = Applying(
-        proposals=store.proposals, directory=directory, applier=Applier(registry, redactor, policy, node.actions),
+        proposals=store.proposals, directory=directory, applier=Applier(registry, redactor, policy, node.actions, secrets),
         policy=policy, moves=moves, cards=cards, lock=TargetLock(store.leases, node.name, node.is_dead, clock),
         process=node.name, is_dead=node.is_dead, clock=clock,
     )  # fmt: skip
@@ -104,8 +119,43 @@ def build_engine(
         proposals=store.proposals, platform=platform, directory=directory, policy=policy, moves=moves, cards=cards,
         decisions=decisions_on(platform), redactor=redactor, clock=clock, key=node.buttons,
     )  # fmt: skip
+    reasons = Reasons(
+        proposals=store.proposals, platform=platform, directory=directory, decisions=decisions_on(platform), key=node.buttons
+    )  # fmt: skip
     reminders = Reminders(
         proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, redactor=redactor, clock=clock
     )  # fmt: skip
+    undoing, keeping, afterwards = _aftercare(
+        policy, drafter, moves, cards, applying, decisions_on(platform), store=store, registry=registry, platform=platform,
+        directory=directory, redactor=redactor, clock=clock,
+    )  # fmt: skip
     proposer = Proposer(store.proposals, moves, drafter, clock)
-    return Engine(policy, proposer, card, cards, applying, decisions_on, reading, renewals, reminders)
+    return Engine(
+        policy, proposer, card, cards, applying, decisions_on, reading, renewals, reasons, reminders, afterwards, undoing,
+        keeping,
+    )  # fmt: skip
+
+
+def _aftercare(
+    policy: Policy, drafter: Drafter, moves: ProposalMoves, cards: ProposalCards, applying: Applying, decisions: Decisions, *,
+    store: Store, registry: Registry, platform: Platform, directory: Directory, redactor: Redactor, clock: Clock,
+) -> tuple[Undoing, Keeping, Afterwards]:  # fmt: skip
+    """What happens to a change after it was run."""
+    inverter = Inverter(registry, drafter)
+    undoing = Undoing(
+        proposals=store.proposals, inverter=inverter, moves=moves, cards=cards, decisions=decisions,
+        telling=Telling(platform), redactor=redactor,
+    )  # fmt: skip
+    keeping = Keeping(
+        proposals=store.proposals, policy=policy, moves=moves, cards=cards, decisions=decisions,
+        telling=Telling(platform), clock=clock,
+    )  # fmt: skip
+    reverting = Reverting(
+        proposals=store.proposals, directory=directory, inverter=inverter, drafter=drafter, moves=moves, cards=cards,
+        applying=applying, redactor=redactor,
+    )  # fmt: skip
+    afterwards = Afterwards(
+        proposals=store.proposals, watching=Watching(Observer(registry, redactor), moves, cards), undoing=undoing,
+        reverting=reverting, clock=clock,
+    )  # fmt: skip
+    return undoing, keeping, afterwards

@@ -37,12 +37,14 @@ class Keys:
     """The keys of each purpose. `repr` shows nothing of them.
 
     `audit` are those of the audit's chain, the current one first; `actions` those that seal what is approved, likewise;
+    `secrets` those that seal what people type for tools alone, likewise;
     `buttons` seals what a card's buttons carry; `texts` are the master keys as they were written, for redaction.
     """
 
     audit: Sequence[ChainKey]
     actions: Sequence[bytes] = field(repr=False)
     buttons: bytes = field(repr=False)
+    secrets: Sequence[bytes] = field(repr=False)
     texts: Sequence[str] = field(repr=False)
 
 
@@ -77,6 +79,7 @@ def read_keys(env: Mapping[str, str], data: Path | None) -> Keys:
         audit=[ChainKey.of(_derived(master, "audit")) for master in masters],
         actions=[_derived(master, "actions") for master in masters],
         buttons=_derived(masters[0], "buttons"),
+        secrets=[_derived(master, "secrets") for master in masters],
         texts=[text.strip() for _, text in named],
     )
 

@@ -14,19 +14,20 @@ from chatops_bot.app.config import load_config, load_secrets
 from chatops_bot.app.keys import open_keys
 from chatops_bot.app.logs import set_up_logs
 from chatops_bot.app.process import END_SECONDS, stop_wishes, unless
-from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.withheld import Withheld
 
 
 async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
     """Run until told to stop. Raises ChatopsError with one sentence when the bot cannot start."""
     config = load_config(config_path)
     secrets = replace(load_secrets(config, os.environ), keys=open_keys(os.environ, config.key_folder))
-    set_up_logs(Redactor(secrets.values()), config.logging.format, config.logging.level)
+    logs = Withheld(secrets.values())
+    set_up_logs(logs, config.logging.format, config.logging.level)
     stop = stop_wishes(with_parent=with_parent, limit=END_SECONDS)
     async with AsyncExitStack() as stack:
         opening = asyncio.ensure_future(
             stack.enter_async_context(
-                open_bot(config, secrets, clock=SystemClock(), ids=RandomIds(), hurry=stop.hurried)
+                open_bot(config, secrets, clock=SystemClock(), ids=RandomIds(), hurry=stop.hurried, logs=logs)
             )
         )
         if not await unless(stop.asked, opening):

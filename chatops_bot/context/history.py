@@ -145,7 +145,7 @@ def _earlier(entry: EarlierRead) -> str:
 
 
 def _decision(entry: ProposalDecided) -> str:
-    why = {"reason": entry.reason} if entry.reason else {}
+    why = {name: said for name, said in (("reason", entry.reason), ("looked_again", entry.seen)) if said}
     return canonical_json(
         {
             **why,

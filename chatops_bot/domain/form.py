@@ -35,7 +35,7 @@ EDGES: dict[FormState, frozenset[FormState]] = {
 GUARDED_BY_EXPIRY = frozenset({FormState.OPEN, FormState.SUBMITTED})
 """States that a form may enter only before `expires_at`."""
 
-FieldKind = Literal["single", "multi", "text"]
+FieldKind = Literal["single", "multi", "text", "secret"]
 
 OWN = "/own"
 """Ends the name of the input beside a list, for a value that the list does not have."""
@@ -80,7 +80,8 @@ class FormField:
     """One argument to fill in.
 
     `chosen` are places in `choices`; `text` is what is typed, for a text and for a value of one's own beside a list
-    (`takes_text`). `problem` is what is wrong with them. A list without choices is typed, its items parted by commas.
+    (`takes_text`). `problem` is what is wrong with them. A list without choices is typed, its items parted by commas. The `text` of a secret is never what
+    was typed, only its reference (`secret_argument`).
     """
 
     name: str
@@ -108,7 +109,7 @@ class Form:
     """A form with everything that its message shows.
 
     `known` are arguments as the model gave them; those that no field shows join the answer as they are. `problem` is what
-    is wrong with the whole. `arguments` are the complete ones, once submitted, and `answer_turn_id` names the turn that
+    is wrong with the whole. `closed_by_*` is who filled it in or cancelled it. `arguments` are the complete ones, once submitted, and `answer_turn_id` names the turn that
     begins with them. `card` is the message that shows the form, as of `shown_revision`.
     """
 
@@ -132,6 +133,8 @@ class Form:
     arguments: Mapping[str, Any] | None = None
     answer_turn_id: str = ""
     closed_at: datetime | None = None
+    closed_by_id: str = ""
+    closed_by_name: str = ""
     card: MessageRef | None = None
     shown_revision: int = -1
 

@@ -3,8 +3,8 @@
 A proposal moves only along `EDGES`. Each move is one compare-and-set on (id, state, revision) in the store, together with
 its audit row; the effect comes after the move, the chat message after the effect. `claimed` means: one process has the
 right to run the stored action, now. A crash in `claimed` leaves a question that only reading back can answer, and never a
-second try. An edge from a state to itself notes something on the proposal: an approval of several, a reminder, what was
-seen after it was applied.
+second try. An edge from a state to itself notes something on the proposal: an approval of several, a reminder, why it was
+rejected, what was seen after it was applied.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.session import MessageRef, SessionKey
-from chatops_bot.domain.tool import Plan
+from chatops_bot.domain.tool import Plan, Verdict
 
 
 class ProposalState(StrEnum):
@@ -52,7 +52,7 @@ EDGES: dict[ProposalState, frozenset[ProposalState]] = {
     ProposalState.FAILED: frozenset(),
     ProposalState.OUTCOME_UNKNOWN: frozenset({ProposalState.OUTCOME_UNKNOWN}),
     ProposalState.DRIFTED: frozenset({ProposalState.SUPERSEDED}),
-    ProposalState.REJECTED: frozenset(),
+    ProposalState.REJECTED: frozenset({ProposalState.REJECTED}),
     ProposalState.EXPIRED: frozenset({ProposalState.REJECTED, ProposalState.SUPERSEDED}),
     ProposalState.SUPERSEDED: frozenset(),
 }
@@ -60,6 +60,9 @@ EDGES: dict[ProposalState, frozenset[ProposalState]] = {
 GUARDED_BY_EXPIRY = frozenset({ProposalState.PENDING, ProposalState.APPROVED, ProposalState.CLAIMED})
 """States that a proposal may enter only before `expires_at`. An approval of several enters `pending` once more; a late
 reject is still a reject."""
+
+ENDED = frozenset(ProposalState) - {ProposalState.PENDING, ProposalState.APPROVED, ProposalState.CLAIMED}
+"""States in which an action will not be run any more."""
 
 CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 CODE_LENGTH = 6
@@ -86,7 +89,7 @@ class Check:
     """What the bot saw when it looked again after an action was applied."""
 
     at: datetime
-    verdict: Literal["recovered", "no_effect", "worse", "unknown"]
+    verdict: Verdict
     summary_zh: str
     summary_en: str
 

@@ -29,6 +29,9 @@ class Redactor:
     """Replaces secrets in text. `secrets` are configured values to hide wherever they appear."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._know(secrets)
+
+    def _know(self, secrets: Iterable[str]) -> None:
         self._forms = forms(secrets)
         self._parted = tuple(form for form in self._forms if _PARTED.search(form))
         self._begins = beginnings(dict.fromkeys(self._forms, "")) if self._forms else None

@@ -53,11 +53,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Inverse:
-    """The call that would take an action back, and what it would do in words."""
+    """The call that would take an action back, and what it would do in words.
+
+    `filled` are arguments that only the outcome tells, such as the number of a new task: argument to key of `Outcome.content`.
+    """
 
     tool: str
     arguments: Mapping[str, Any]
     summary: Phrase
+    filled: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,18 @@ class Plan:
     preconditions: Mapping[str, Any]
     details: tuple[tuple[Phrase, str], ...] = field(default=())
     inverse: Inverse | None = None
+
+
+Verdict = Literal["recovered", "no_effect", "worse", "unknown"]
+"""What a look says of an action: it did what it was for, it did not, it made things worse, or that cannot be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a tool sees of its action some time after it was run."""
+
+    verdict: Verdict
+    summary: Phrase
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,8 @@ class ToolReturned:
 
 @dataclass(frozen=True, slots=True)
 class ProposalDecided:
-    """A decision and what came of it, so that a later "did it work?" has an answer. `reason` is why somebody rejected it."""
+    """A decision and what came of it, so that a later "did it work?" has an answer. `reason` is why somebody rejected it,
+    `seen` what was seen of it when the bot looked again."""
 
     turn_id: str
     at: datetime
@@ -90,6 +91,7 @@ class ProposalDecided:
     person_name: str
     outcome: str
     reason: str = ""
+    seen: str = ""
     kind: Literal["decision"] = "decision"
 
 

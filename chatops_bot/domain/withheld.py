@@ -1,6 +1,7 @@
-"""What only the model may read: the nonces of the fences around outside text, and the sentences of its prompt.
+"""What is hidden beside configured secrets: what people typed for tools alone, for as long as it lives, and what only the
+model may read, which are the nonces of the fences around outside text, and the sentences of its prompt.
 
-A model that obeys what it reads would say them to whoever asks. They are no secrets of anybody's, but a nonce that is known
+A model that obeys what it reads would say the latter to whoever asks. These are no secrets of anybody's, but a nonce that is known
 while its fence stands could close it, and a prompt that is known is easier to talk round; so neither leaves in any text.
 """
 
@@ -30,7 +31,9 @@ class Withheld(Redactor):
     """A redactor that also takes out nonces that it has seen being made, and `sentences`, however they are wrapped."""
 
     def __init__(self, secrets: Iterable[str] = (), sentences: Iterable[str] = ()) -> None:
-        super().__init__(secrets)
+        self._configured = tuple(secrets)
+        self._live: dict[str, str] = {}
+        super().__init__(self._configured)
         self._nonces: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._cores: set[str] = set()
         self._sentences = tuple({" ".join(sentence.split()) for sentence in sentences})
@@ -38,6 +41,22 @@ class Withheld(Redactor):
         spelled = "|".join(r"\s+".join(map(re.escape, each.split(" "))) for each in longest_first)
         self._heads = tuple(sentence[:_TAIL_CHARS].lower() for sentence in self._sentences)
         self._said = re.compile(spelled, re.IGNORECASE) if spelled else None
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The names of the live secrets."""
+        return tuple(self._live)
+
+    def hide(self, name: str, secret: str) -> None:
+        """Take `secret` out of every text, in all forms of a configured one, until `show`."""
+        if self._live.get(name) != secret:
+            self._live[name] = secret
+            self._know((*self._configured, *self._live.values()))
+
+    def show(self, name: str) -> None:
+        """Hide the secret of this name no more."""
+        if self._live.pop(name, None) is not None:
+            self._know((*self._configured, *self._live.values()))
 
     def watching(self, nonce: Callable[[], str]) -> Callable[[], str]:
         """`nonce`, with each one that it makes remembered."""

@@ -165,7 +165,11 @@ def _record(proposal: Proposal, language: Language) -> Iterator[str]:
     if plan.preconditions:
         lines.append((notices.PRECONDITIONS, _one_line_json(plan.preconditions, plan.details, language)))
     if inverse is not None:
-        undo = f"{exact(inverse.tool)} {_one_line_json(inverse.arguments, plan.details, language)}"
+        told_later = {
+            name: notices.OF_THE_RESULT.filled(key=key).said_in(language)
+            for name, key in inverse.filled.items()
+        }
+        undo = f"{exact(inverse.tool)} {_one_line_json({**inverse.arguments, **told_later}, plan.details, language)}"
         lines.append((notices.INVERSE, undo))
     lines += [
         (notices.REQUESTER, exact(proposal.requester_id)),

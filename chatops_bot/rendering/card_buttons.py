@@ -43,6 +43,9 @@ def buttons(proposal: Proposal, language: Language, sealed: Sealed, *, shows_all
         offer("show", notices.SHOW)
     if proposal.state is ProposalState.PENDING:
         row += _verdicts(proposal, language, sealed)
+    if proposal.state is ProposalState.REJECTED and not proposal.reason:
+        why, value = notices.SAY_WHY.said_in(language), sealed("reason", proposal.id, proposal.revision)
+        row.append(Button("reason", why, value, command=f"reject {exact(proposal.code)} because …"))
     if proposal.state in _ENDED_UNRUN and not proposal.superseded_by:
         offer("again", notices.AGAIN)
     if proposal.state is ProposalState.APPLIED and not proposal.undone_by:

@@ -11,6 +11,7 @@ AGAIN = Phrase("重新提出", "Propose again")
 UNDO = Phrase("撤销", "Undo")
 KEEP = Phrase("保留", "Keep")
 CONTINUE = Phrase("继续处理", "Continue")
+SAY_WHY = Phrase("说明理由", "Say why")
 
 HEADINGS = {
     "pending": Phrase("待批准：{summary}", "Approval needed: {summary}"),
@@ -89,6 +90,19 @@ READ_ON = Phrase(
 )
 READ_BY = Phrase("已有 {count} 人读完全部内容", "Read to the end by {count}")
 
+# The dialog that asks why
+WHY_TITLE = Phrase("拒绝的理由", "Why it was rejected")
+WHY_LABEL = Phrase("为什么拒绝提案 {code}？", "Why was proposal {code} rejected?")
+WHY_HINT = Phrase(
+    "理由会写在卡片和审计记录里，模型也会看到。", "It goes on the card, on the record, and to the model."
+)
+WHY_EMPTY = Phrase("请写下理由，或关闭此窗口。", "Give a reason, or close this.")
+WHY_NOT_YOURS = Phrase(
+    "只有拒绝此提案的人可以说明理由，而且只能说明一次。",
+    "Only whoever rejected this proposal can say why, and once.",
+)
+SEND = Phrase("提交", "Send")
+
 # The pages of a long action
 PAGES_TITLE = Phrase("完整内容", "The whole action")
 PAGE_OF = Phrase(
@@ -131,6 +145,7 @@ ARGUMENTS = Phrase("参数", "arguments")
 EXACT_TARGET = Phrase("对象", "target")
 PRECONDITIONS = Phrase("执行前重新核对", "checked again before it runs")
 INVERSE = Phrase("撤销操作", "undo")
+OF_THE_RESULT = Phrase("执行结果中的 {key}", "{key} of the result")
 REQUESTER = Phrase("发起人", "asked by")
 SESSION = Phrase("会话", "conversation")
 EXPIRY = Phrase("有效期至", "expires")
@@ -190,7 +205,7 @@ RESULT = Phrase("结果", "Result")
 DRIFT_FOUND = Phrase("再次核对时发现", "Found when checking again")
 
 # What a card says afterwards
-UNDONE_BY = Phrase("已提出撤销：提案 {code}。", "An undo was proposed as {code}.")
+UNDONE_BY = Phrase("撤销它的提案：{code}。", "The proposal that takes it back: {code}.")
 REVERTS = Phrase(
     "除非有人保留，将于 {time} 自动撤销。", "It is taken back at {time} unless somebody keeps it."
 )

@@ -51,7 +51,9 @@ def _plan(plan: Plan, redact: Callable[[str], str]) -> Plan:
 
 
 def _inverse(inverse: Inverse, redact: Callable[[str], str]) -> Inverse:
-    return Inverse(redact(inverse.tool), _json(inverse.arguments, redact), _phrase(inverse.summary, redact))
+    return replace(
+        inverse, tool=redact(inverse.tool), arguments=_json(inverse.arguments, redact), summary=_phrase(inverse.summary, redact)
+    )  # fmt: skip
 
 
 def _vote(vote: Vote, redact: Callable[[str], str]) -> Vote:

@@ -31,7 +31,8 @@ from chatops_bot.rendering.escapes import exact, exact_block, inert
 from chatops_bot.rendering.graphemes import clip
 
 MESSAGE_FIELDS = 5
-"""A form with more fields, or with one of several lines, is filled in in a dialog."""
+"""A form with more fields, or with one of several lines or a secret one, is filled in in a dialog. What is typed into a message
+would stay in it."""
 HEADING_CHARS = 150
 MODAL_TITLE_CHARS = 24
 FACT_CHARS = 120
@@ -40,7 +41,9 @@ PLACEHOLDER_CHARS = 100
 
 
 def is_large(form: Form) -> bool:
-    return len(form.fields) > MESSAGE_FIELDS or any(field.is_multiline for field in form.fields)
+    return len(form.fields) > MESSAGE_FIELDS or any(
+        field.is_multiline or field.kind == "secret" for field in form.fields
+    )
 
 
 def form_card(form: Form, redact: Callable[[str], str] = str) -> View:
@@ -94,6 +97,7 @@ def _redacted(form: Form, redact: Callable[[str], str]) -> Form:
         fields=tuple(fields),
         problem=maybe(form.problem),
         requester_name=redact(form.requester_name),
+        closed_by_name=redact(form.closed_by_name),
     )
 
 
@@ -136,6 +140,9 @@ def _inputs(form: Form, language: Language) -> Iterator[Block]:
 def _input(form: Form, field: FormField, language: Language) -> Iterator[Block]:
     label = exact(field.label.said_in(language))
     hint = exact(field.hint.said_in(language)) if field.hint else ""
+    if field.kind == "secret":
+        where = notices.SEALED_FOR.filled(tool=exact(form.tool)).said_in(language)
+        hint = f"{hint} {where}".strip()
     key = f"{form.id}.{form.revision}.{field.name}"
     if field.choices:
         options = [
@@ -170,7 +177,7 @@ def _input(form: Form, field: FormField, language: Language) -> Iterator[Block]:
         name=f"{field.name}{OWN}" if field.choices else field.name,
         key=f"{key}{OWN}" if field.choices else key,
         label=label,
-        text=field.text,
+        text="" if field.kind == "secret" else field.text,
         is_multiline=field.is_multiline,
         is_optional=bool(field.choices) or not field.is_required,
         hint=hint,
@@ -199,6 +206,8 @@ def _fact(field: FormField, language: Language) -> Fact:
 
 
 def _said(field: FormField, language: Language) -> str:
+    if field.kind == "secret":
+        return notices.SEALED.said_in(language)
     if field.text.strip() and not field.is_list:
         return field.text
     chosen = [field.choices[place].label.said_in(language) for place in field.chosen]
@@ -206,7 +215,7 @@ def _said(field: FormField, language: Language) -> str:
 
 
 def _is_long(field: FormField) -> bool:
-    return "\n" in field.text or len(field.text) > FACT_CHARS
+    return field.kind != "secret" and ("\n" in field.text or len(field.text) > FACT_CHARS)
 
 
 def _footer(form: Form, language: Language) -> str:
@@ -219,7 +228,7 @@ def _ending(form: Form, language: Language) -> str:
     ended = form.closed_at or form.expires_at
     return (
         notices.ENDINGS[form.state.value]
-        .filled(name=exact(form.requester_name), time=_clock(ended))
+        .filled(name=exact(form.closed_by_name or form.requester_name), time=_clock(ended))
         .said_in(language)
     )
 

@@ -63,6 +63,12 @@ CLOSED = {
         "这个表单已由新的表单代替，请填写新的。", "A newer form took the place of this one; use that."
     ),
 }
+SEALED = Phrase("已填写，加密保存，不再显示", "given, sealed, and shown nowhere again")
+SEALED_FOR = Phrase(
+    "机密：只会交给 {tool}，加密保存，任何消息、记录和模型都看不到；输入时屏幕上可见。",
+    "A secret: it goes to {tool} alone, is kept sealed, and stands in no message or record and before no model. It can be read on "
+    "your screen while you type.",
+)
 NOT_OPENED = Phrase(
     "没能打开对话框；请再点一次“填写”。", "The dialog could not be opened; press “Fill in” once more."
 )

@@ -43,7 +43,7 @@ _TOKEN_IN_CODE = re.compile(r"<(?=[@#]|!(?!--|\[|doctype\b)|[a-z][a-z0-9+.-]*:[^
 _ENTITIES = {"<": "&lt;", ">": "&gt;"}
 _LABEL_AT_LINE_START = re.compile(r"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*\[(?:[^\[\]\\]|\\.)*")
 _LABEL_SPECIALS = re.compile(r"[*_~#!]")
-_CERTAIN_FENCE = re.compile(r"[ \t>]*`")
+_CERTAIN_FENCE = re.compile(r"(?: {0,3}> ?)* {0,3}`")
 
 
 def sanitise(text: str, links: Links = NO_LINKS) -> str:
@@ -61,7 +61,8 @@ def _prose(text: str, links: Links) -> str:
 
 
 def _code(text: str, links: Links) -> str:
-    """Fenced code. Not every reader knows tildes, or goes on with a list item's code in lines that are not indented."""
+    """Fenced code. Not every reader knows tildes, or goes on with a list item's code in lines that are not indented; and
+    what is indented by four is no fence."""
     is_certain = _CERTAIN_FENCE.match(text) is not None
     return _TOKEN_IN_CODE.sub(f"<{WORD_JOINER}", text if is_certain else defanged(text, links))
 

@@ -143,9 +143,12 @@ class Applying:
 
     async def _finished(self, claimed: Proposal, person: Person, applied: Applied) -> Proposal | None:
         outcome: Mapping[str, object] = applied.content
+        keep_for = claimed.keep_for if applied.state is ProposalState.APPLIED else None
+        until = {} if keep_for is None else {"keep_until": self._clock.now() + keep_for}
         final = await self._moves.move(
             claimed, applied.state, person, applied.state.value, outcome,
             finished_at=self._clock.now(), outcome=outcome, outcome_text=applied.summary.said_in(language_of(claimed)),
+            **until,
         )  # fmt: skip
         if final is None:
             _log.error("proposal %s left its claim while its action ran; the card may be behind", claimed.id)

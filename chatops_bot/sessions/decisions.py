@@ -146,7 +146,8 @@ class Decisions:
         )
 
     async def reject(self, proposal: Proposal, person: Person, how: How, reason: str = "") -> None:
-        """Reject for somebody who may, in time or not: a late no is a no. `reason` goes on the record, and to the model."""
+        """Reject for somebody who may, in time or not: a late no is a no. `reason` goes on the record, and to the model; whoever
+        rejected without one may say it afterwards, once."""
         said = self._redactor.text(reason.strip())[:REASON_CHARS]
         await self._until_moved(proposal, person, how, lambda latest: self._reject(latest, person, how, said))
 
@@ -209,12 +210,15 @@ class Decisions:
         return True
 
     async def _reject(self, proposal: Proposal, person: Person, how: How, reason: str) -> bool:
-        if proposal.state not in (ProposalState.PENDING, ProposalState.EXPIRED):
+        is_explained = bool(reason) and lacks_reason_of(proposal, person)
+        if proposal.state not in (ProposalState.PENDING, ProposalState.EXPIRED) and not is_explained:
             await self._telling.decided(proposal, person)
             return True
         refusal = self._policy.may_reject(person, subject_of(proposal))
         if refusal is not None:
             return await self._refused(proposal, person, refusal, how)
+        if is_explained:
+            return await self._explain(proposal, person, how, reason)
         now = self._clock.now()
         is_late = now >= proposal.expires_at
         said = _REJECTED_LATE.filled(when=f"{proposal.expires_at:%H:%M} UTC") if is_late else _REJECTED
@@ -231,6 +235,20 @@ class Decisions:
             await self._telling.about(proposal, person, said)
         return True
 
+    async def _explain(self, rejected: Proposal, person: Person, how: How, reason: str) -> bool:
+        explained = await self._moves.move(
+            rejected,
+            ProposalState.REJECTED,
+            person,
+            "reason_given",
+            {**how.told(), "reason": reason},
+            reason=reason,
+        )
+        if explained is None:
+            return False
+        await self._cards.settle(explained)
+        return True
+
     async def _too_late(self, proposal: Proposal, person: Person, how: How) -> None:
         await self._moves.refuse(proposal, person, expired_phrase(proposal), how.told())
         await self._applying.expire(proposal, expired_phrase(proposal))
@@ -240,6 +258,12 @@ class Decisions:
         await self._moves.refuse(proposal, person, why, how.told())
         await self._telling.about(proposal, person, why)
         return True
+
+
+def lacks_reason_of(proposal: Proposal, person: Person) -> bool:
+    """Whether `person` rejected it and has not said why."""
+    is_theirs = proposal.decided_by_id == person.id
+    return proposal.state is ProposalState.REJECTED and is_theirs and not proposal.reason
 
 
 def _decided_by(person: Person, vote: Vote) -> Mapping[str, object]:

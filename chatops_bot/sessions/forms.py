@@ -1,7 +1,7 @@
 """Forms: shown, filled in, cancelled, expired. What a person fills in starts a new turn that knows it.
 
-First the state, then the turn, then the message. Only whoever asked may fill a form in, while they may still ask for the
-thing. Their values are judged by the tool's own model and, for a change, by its plan, which only reads; what is wrong is
+First the state, then the turn, then the message. Whoever asked may fill a form in, and others only where a rule says so,
+while they may ask for the thing themselves. Their values are judged by the tool's own model and, for a change, by its plan, which only reads; what is wrong is
 said at its field, and what was typed stays. Nothing runs here: the turn that begins makes the call, which then becomes a
 proposal like any other.
 """
@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, cast
 
+from pydantic import BaseModel
+
 from chatops_bot.context.filled_form import filled_text
 from chatops_bot.domain.errors import PlatformError, ToolError, ToolFailed
 from chatops_bot.domain.event import ControlUsed, ModalSubmitted
-from chatops_bot.domain.form import OWN, Form, FormState, FormValues, with_problems
+from chatops_bot.domain.form import OWN, Form, FormField, FormState, FormValues, with_problems
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.policy import Policy
@@ -30,12 +32,14 @@ from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.recording import closed_record, form_refused_record, shown_record
 from chatops_bot.sessions.recovery import RESUMED_WITHIN
+from chatops_bot.tools.argument_model import secret_arguments
 from chatops_bot.tools.audited import decision_record
 from chatops_bot.tools.border import guarded
 from chatops_bot.tools.checking import CHECK_SECONDS, problems_found
 from chatops_bot.tools.drafting import refuse_what_nobody_would_read
-from chatops_bot.tools.form_answers import SECRET, answers, judged, with_values
+from chatops_bot.tools.form_answers import SECRET, answers, judged, typed_secret, with_values
 from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.sealed_secrets import SealedSecrets
 
 _log = logging.getLogger(__name__)
 
@@ -59,7 +63,7 @@ class Taken:
 class Forms:
     def __init__(
         self, *, store: Store, platform: Platform, directory: Directory, registry: Registry, redactor: Redactor, clock: Clock,
-        ids: Ids, policy: Policy,
+        ids: Ids, policy: Policy, secrets: SealedSecrets,
     ) -> None:  # fmt: skip
         self._store = store
         self._platform = platform
@@ -69,6 +73,7 @@ class Forms:
         self._clock = clock
         self._ids = ids
         self._policy = policy
+        self._secrets = secrets
 
     async def show(self, form: Form) -> None:
         """Post or update the form's message. A new form takes the place of the open ones that asked the same person the same."""
@@ -115,7 +120,7 @@ class Forms:
         """A click on Cancel."""
         form = await self._admitted(event.value, event.person, event.session)
         if form is not None:
-            await self._close(form, FormState.CANCELLED)
+            await self._close(form, FormState.CANCELLED, event.person)
 
     async def open_for(self, person: Person, session: SessionKey) -> list[Form]:
         """The forms in the session that ask this person, oldest first."""
@@ -126,16 +131,19 @@ class Forms:
         """As a click on Cancel of the newest form that asks this person."""
         newest = (await self.open_for(person, session))[-1:]
         for form in newest:
-            await self._close(form, FormState.CANCELLED)
+            await self._close(form, FormState.CANCELLED, person)
 
     async def filled(self, event: ControlUsed) -> Taken:
-        """A click on Submit beside the inputs. What is wrong is shown in the message itself."""
+        """A click on Submit beside the inputs. What is wrong is shown in the message itself. No message asks for a secret, so
+        none is taken from one."""
         form = await self._admitted(event.value, event.person, event.session)
         if form is None:
             return Taken()
-        answered = await self._judged(form, event.inputs, event.person)
+        secret = {each.name for each in form.fields if each.kind == "secret"}
+        inputs = {name: value for name, value in event.inputs.items() if name not in secret}
+        answered = await self._judged(form, inputs, event.person)
         if answered.arguments is not None:
-            return await self._submitted(form, answered, event.person)
+            return await self._submitted(form, answered, event.person, inputs)
         corrected = await self._store.forms.move(
             form, FormState.OPEN, self._clock.now(), fields=answered.fields, problem=answered.problem
         )
@@ -154,7 +162,7 @@ class Forms:
             return Taken()
         answered = await self._judged(form, event.inputs, person)
         if answered.arguments is not None:
-            return await self._submitted(form, answered, person)
+            return await self._submitted(form, answered, person, event.inputs)
         return Taken(problems=_problems(answered))
 
     async def sweep(self) -> None:
@@ -180,15 +188,21 @@ class Forms:
         taken = []
         for form in await self._store.forms.unanswered():
             if self._clock.now() - (form.closed_at or form.created_at) > RESUMED_WITHIN:
-                somebody = Person(form.requester_id, form.requester_name, Role.GUEST)
+                somebody = Person(
+                    form.closed_by_id or form.requester_id,
+                    form.closed_by_name or form.requester_name,
+                    Role.GUEST,
+                )
                 taken.append(Taken(form, _turn(form, somebody), notices.TOO_LATE))
                 continue
             try:
-                person = await self._directory.person(form.requester_id, form.session.channel)
+                person = await self._directory.person(
+                    form.closed_by_id or form.requester_id, form.session.channel
+                )
             except PlatformError as error:
                 _log.warning("who filled in form %s cannot be asked: %s", form.id, error)
                 continue
-            refusal = self._policy.may_ask(person, form.tool, form.effect, form.session.channel)
+            refusal = self._may_answer(form, person)
             taken.append(Taken(form, _turn(form, person), refusal))
         return taken
 
@@ -209,10 +223,7 @@ class Forms:
                 view = whisper_view(notices.UNKNOWN, None)
                 await self._platform.whisper(Place(session.channel, session.thread), person.id, view)
             return None
-        refusal = self._policy.may_answer(
-            person, form.tool, form.effect, form.session.channel,
-            asked_id=form.requester_id, asked_name=form.requester_name,
-        )  # fmt: skip
+        refusal = self._may_answer(form, person)
         if form.is_open and self._clock.now() >= form.expires_at:
             form = await self._close(form, FormState.EXPIRED) or form
         if refusal is None and not form.is_open:
@@ -224,8 +235,17 @@ class Forms:
             return None
         return form
 
+    def _may_answer(self, form: Form, person: Person) -> Phrase | None:
+        return self._policy.may_answer(
+            person, form.tool, form.effect, form.session.channel,
+            asked_id=form.requester_id, asked_name=form.requester_name,
+        )  # fmt: skip
+
     async def _judged(self, form: Form, values: FormValues, person: Person) -> Form:
-        """The form with what was filled in: with its complete `arguments`, or with problems. Stores nothing."""
+        """The form with what was filled in: with its complete `arguments`, or with problems. Stores nothing.
+
+        What was typed into secret fields is in none of it; neither the tool's own model nor its plan sees that.
+        """
         form = replace(form, fields=with_values(form.fields, values), problem=None)
         given = answers(form)
         secrets = {name: SECRET for name, value in given.items() if self._redactor.value(value) != value}
@@ -235,6 +255,7 @@ class Forms:
         try:
             tool = self._registry.find(form.tool)
             judgement = judged(tool.spec.arguments, given)
+            secrets |= _ill_sized(tool.spec.arguments, form.fields, values)
             if secrets or isinstance(judgement, dict):
                 unfit = {**(judgement if isinstance(judgement, dict) else {}), **secrets}
                 rest = {name: value for name, value in given.items() if name not in unfit}
@@ -256,14 +277,16 @@ class Forms:
             form, fields=with_problems(form.fields, at_fields), problem=others[0] if others else None
         )
 
-    async def _submitted(self, form: Form, answered: Form, person: Person) -> Taken:
+    async def _submitted(self, form: Form, answered: Form, person: Person, values: FormValues) -> Taken:
+        answered = await self._with_references(answered, values)
         now = self._clock.now()
         submitted = await self._store.forms.move(
             form, FormState.SUBMITTED, now,
             fields=answered.fields, problem=None, arguments=answered.arguments, answer_turn_id=self._ids.new("turn"),
-            closed_at=now,
+            closed_at=now, closed_by_id=person.id, closed_by_name=person.name,
         )  # fmt: skip
         if submitted is None:
+            await self._secrets.forget(answered.arguments or {})
             await self._tell_overtaken(form, person)
             return Taken()
         await self._store.audit.record(
@@ -275,15 +298,27 @@ class Forms:
         )  # fmt: skip
         return Taken(submitted, _turn(submitted, person))
 
-    async def _close(self, form: Form, to: FormState) -> Form | None:
+    async def _with_references(self, answered: Form, values: FormValues) -> Form:
+        """The form with what was typed into its secret fields sealed and stored apart."""
+        references = {
+            each.name: await self._secrets.keep(answered.id, typed)
+            for each in answered.fields
+            if each.kind == "secret" and (typed := typed_secret(each, values))
+        }
+        fields = (replace(each, text=references.get(each.name, each.text)) for each in answered.fields)
+        return replace(answered, fields=tuple(fields), arguments={**(answered.arguments or {}), **references})
+
+    async def _close(self, form: Form, to: FormState, by: Person | None = None) -> Form | None:
         """Close a form that nobody will fill in; None when somebody else was faster."""
         now = self._clock.now()
-        closed = await self._store.forms.move(form, to, now, closed_at=min(now, form.expires_at))
+        closed = await self._store.forms.move(
+            form, to, now, closed_at=min(now, form.expires_at),
+            closed_by_id=by.id if by else "", closed_by_name=by.name if by else "",
+        )  # fmt: skip
         if closed is None:
             return None
         await self._store.audit.record(closed_record(closed, now, self._redactor))
-        by = form.requester_name if to is FormState.CANCELLED else ""
-        entry = FormClosed(form.turn_id, now, form.id, form.tool, to.value, by)
+        entry = FormClosed(form.turn_id, now, form.id, form.tool, to.value, closed.closed_by_name)
         await self._store.transcripts.append(form.session, [entry])
         await self.show_quietly(closed)
         return closed
@@ -298,6 +333,19 @@ class Forms:
 
     async def _tell(self, form: Form, person: Person, phrase: Phrase) -> None:
         await self._platform.whisper(_place(form), person.id, whisper_view(phrase, _language(form)))
+
+
+def _ill_sized(
+    model: type[BaseModel], fields: tuple[FormField, ...], values: FormValues
+) -> dict[str, Phrase]:
+    """What is wrong with what was typed into secret fields, as far as anybody but the tool can say."""
+    secret = secret_arguments(model)
+    problems = {
+        each.name: secret[each.name].problem_of(typed)
+        for each in fields
+        if each.name in secret and (typed := typed_secret(each, values))
+    }
+    return {name: problem for name, problem in problems.items() if problem is not None}
 
 
 async def _planned(tool: WriteTool, arguments: Any, context: ToolContext) -> dict[str, Phrase]:

@@ -91,6 +91,7 @@ class Peers:
         self._let_go = let_go
         self._seconds = lease_seconds
         self._leaving = False
+        self._patient_until = 0.0
 
     async def join(self) -> None:
         """Say that this process lives. Comes before it takes anything in. Raises StoreError."""
@@ -112,7 +113,9 @@ class Peers:
             _log.warning("this process was silent for over %g s and was taken for dead", self._seconds)
             await self.join()
             await self._leave_what_others_took()
-        if not self._leaving:
+            # Where it was the store that was silent, the others are about to say that they live.
+            self._patient_until = asyncio.get_running_loop().time() + self._seconds
+        if not self._leaving and asyncio.get_running_loop().time() >= self._patient_until:
             await self._go_on(await self._unheard())
 
     async def _unheard(self) -> list[RunningTurn]:

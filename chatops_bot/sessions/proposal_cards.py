@@ -41,7 +41,10 @@ class ProposalCards:
         self._clock = clock
 
     async def show(self, proposal: Proposal) -> None:
-        """Post or update the proposal's card, unless it shows a newer state, and remember which revision it shows."""
+        """Post or update the proposal's card, unless it shows a newer state, and remember which revision it shows.
+
+        Another process may show a newer one while this one is on its way; then that is shown again, on top of this one.
+        """
         stored = await self._store.proposals.get(proposal.id)
         if stored is not None and stored.shown_revision > proposal.revision:
             return
@@ -57,6 +60,9 @@ class ProposalCards:
             card = await self._platform.post(place, view, key=proposal.id)
         await self._store.audit.record(shown_record(proposal, card, self._clock.now()))
         await self._store.proposals.shown(proposal.id, card, proposal.revision)
+        latest = await self._store.proposals.get(proposal.id)
+        if latest is not None and latest.shown_revision > proposal.revision:
+            await self.show(latest)
 
     async def _codes(self, proposal: Proposal) -> Mapping[str, str]:
         pointers = (proposal.supersedes, proposal.superseded_by, proposal.inverse_of, proposal.undone_by)
@@ -110,7 +116,8 @@ class ProposalCards:
         entries = await self._store.transcripts.load(proposal.session)
         return any(
             isinstance(entry, ProposalDecided)
-            and (entry.proposal_id, entry.state) == (proposal.id, proposal.state.value)
+            and (entry.proposal_id, entry.state, entry.reason, entry.seen)
+            == (proposal.id, proposal.state.value, proposal.reason, _seen(proposal))
             for entry in entries
         )
 
@@ -126,4 +133,13 @@ class ProposalCards:
             person_name=final.decided_by_name,
             outcome=final.outcome_text,
             reason=final.reason,
+            seen=_seen(final),
         )
+
+
+def _seen(proposal: Proposal) -> str:
+    """What the newest look said, for the model."""
+    if not proposal.checks:
+        return ""
+    check = proposal.checks[-1]
+    return f"{check.verdict}, {check.at:%H:%M} UTC: {check.summary_en}"

@@ -45,10 +45,10 @@ def shown_record(shown: Proposal | Form, card: MessageRef, at: datetime) -> Audi
 
 
 def closed_record(form: Form, at: datetime, redactor: Redactor) -> AuditRecord:
-    """A form was closed that nobody filled in; only its requester can cancel it."""
+    """A form was closed that nobody filled in."""
     by = None
     if form.state is FormState.CANCELLED:
-        by = Person(form.requester_id, redactor.text(form.requester_name), Role.GUEST)
+        by = Person(form.closed_by_id, redactor.text(form.closed_by_name), Role.GUEST)
     return _record(
         at, by, str(form.session), form.turn_id, form.tool, form.state.value, form.state.value, {}, form.id
     )

@@ -5,13 +5,14 @@ The old proposal makes way first, by compare-and-set, so that two presses make o
 
 from typing import cast
 
-from chatops_bot.domain.errors import ToolError
+from chatops_bot.domain.errors import ToolError, ToolFailed
 from chatops_bot.domain.event import ControlUsed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.secret_argument import references_in
 from chatops_bot.ports import Clock, Proposals, ToolContext, WriteTool
 from chatops_bot.sessions.decisions import Decisions, How
 from chatops_bot.sessions.log_ids import bound
@@ -29,6 +30,10 @@ RENEWABLE = frozenset({ProposalState.DRIFTED, ProposalState.EXPIRED})
 _WAITS_ALREADY = Phrase(
     "同一变更已在等待批准（{code}），没有再次提出。",
     "The same change waits for approval already, as {code}; it was not proposed a second time.",
+)
+_SECRET_IS_GONE = Phrase(
+    "表单里填写的机密已删除；请重新发起请求并再次填写。",
+    "what was typed into its form is deleted; ask for the change again and fill it in anew.",
 )
 _CANNOT = Phrase("无法重新提出：{why_zh}", "It cannot be proposed again: {why_en}")
 
@@ -87,6 +92,8 @@ class Renewals:
         await self._cards.show_new(draft)
 
     async def _draft(self, old: Proposal, person: Person) -> Proposal:
+        if references_in(old.arguments):
+            raise ToolFailed(_SECRET_IS_GONE)
         tool = cast("WriteTool", self._registry.find(old.tool))
         arguments = stored_arguments(old.arguments, tool.spec.arguments)
         context = ToolContext(person, old.session, old.turn_id)

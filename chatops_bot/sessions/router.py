@@ -27,12 +27,16 @@ from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.followups import Followups, claim_of
 from chatops_bot.sessions.forms import Forms, Taken
+from chatops_bot.sessions.keeping import Keeping
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
 from chatops_bot.sessions.peers import StopPressed, StopSaid, TurnHanded, Word, pass_on
+from chatops_bot.sessions.proposal_cards import language_of as card_language
 from chatops_bot.sessions.reading import Reading
+from chatops_bot.sessions.reasons import Reasons
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
+from chatops_bot.sessions.undoing import Undoing
 
 _log = logging.getLogger(__name__)
 
@@ -55,6 +59,11 @@ _NOT_KNOWN = Phrase("此控件已失效，未执行任何操作。", "This contr
 _FULL = Phrase(
     "此处已有 {limit} 条消息在排队，这一条没有处理；请等它们处理完再问。",
     "{limit} messages wait here already, so this one was not taken; ask again when they are done.",
+)
+
+_GO_ON = Phrase(
+    "提案 {code} 的结果如何？接下来应该做什么？",
+    "What came of proposal {code}, and what should be done next?",
 )
 
 
@@ -85,6 +94,9 @@ class Router:
         decisions: Decisions,
         reading: Reading,
         renewals: Renewals,
+        reasons: Reasons,
+        undoing: Undoing,
+        keeping: Keeping,
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
@@ -96,6 +108,9 @@ class Router:
         self._decisions = decisions
         self._reading = reading
         self._renewals = renewals
+        self._reasons = reasons
+        self._undoing = undoing
+        self._keeping = keeping
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
@@ -123,6 +138,9 @@ class Router:
 
     async def submit(self, event: ModalSubmitted) -> Mapping[str, str]:
         """Take a dialog that was sent off; returns what is wrong with it by input, for the platform to show."""
+        answered = await self._reasons.submitted(event)
+        if answered is not None:
+            return answered
         taken = await self._forms.filled_in_dialog(event)
         self._beside(self._begin_filled(taken))
         return taken.problems or {}
@@ -293,6 +311,14 @@ class Router:
                 await self._decisions.press(event)
             case "again":
                 await self._renewals.press(event)
+            case "undo":
+                await self._undoing.press(event)
+            case "keep":
+                await self._keeping.press(event)
+            case "reason":
+                await self._reasons.open(event)
+            case "continue":
+                await self._continue(event)
             case "show":
                 if not await self._refused(event.person, event.session, None):
                     await self._reading.open(event)
@@ -323,16 +349,36 @@ class Router:
             await self._forms.show_quietly(taken.form)
 
     async def _followup(self, event: ControlUsed) -> None:
-        if await self._refused(event.person, event.session, None):
-            return
-        if self._mailboxes.is_full(event.session):
-            await self._tell(event.session, event.person, _FULL.filled(limit=WAITING_LIMIT), None)
+        if not await self._may_begin(event):
             return
         question = await self._followups.question(event.value, event.person, event.session)
-        if question is None:
+        if question is not None:
+            await self._ask(event, question, language_of(question), claim_of(event.value))
+
+    async def _continue(self, event: ControlUsed) -> None:
+        """A turn that goes on from what came of a proposal: the session's memory has it. One for each showing of the card."""
+        if not await self._may_begin(event):
             return
+        found = await self._decisions.opened(event)
+        if found is None:
+            return
+        proposal, how = found
+        language = card_language(proposal)
+        question = _GO_ON.filled(code=proposal.code).said_in(language)
+        await self._ask(event, question, language, f"continue:{proposal.id}:{how.revision}")
+
+    async def _may_begin(self, event: ControlUsed) -> bool:
+        """Whether a press may begin a turn; otherwise its author is told why not."""
+        if await self._refused(event.person, event.session, None):
+            return False
+        if self._mailboxes.is_full(event.session):
+            await self._tell(event.session, event.person, _FULL.filled(limit=WAITING_LIMIT), None)
+            return False
+        return True
+
+    async def _ask(self, event: ControlUsed, question: str, language: Language, claim: str) -> None:
         accepted = await self._conductor.accept(
-            event.session, event.person, question, language=language_of(question), claim=claim_of(event.value)
+            event.session, event.person, question, language=language, claim=claim
         )
         if accepted is None:
             await self._followups.tell_asked(question, event.person, event.session)

@@ -92,16 +92,19 @@ class RedisRelay:
         await self._link.write(_SEND, process, body)
 
     async def receive(self) -> AsyncGenerator[str, None]:
-        me = self._link.name
+        me, told = self._link.name, ""
         while True:
             try:
                 await self._link.write(_OPEN, me)
                 async with aclosing(self._delivered()) as delivered:
                     async for number, body in delivered:
+                        told = ""
                         yield body
                         await self._link.write(_DONE, me, number)
             except StoreError as error:
-                _log.warning("what other processes send cannot be read at the moment: %s", error)
+                if str(error) != told:
+                    told = str(error)
+                    _log.warning("what other processes send cannot be read at the moment: %s", error)
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def _delivered(self) -> AsyncGenerator[tuple[str, str], None]:

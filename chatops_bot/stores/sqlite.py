@@ -21,6 +21,7 @@ from chatops_bot.stores.sqlite_file import SqliteFile
 from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
 from chatops_bot.stores.sqlite_leases import LEASES_TABLE, RELEASE, SqliteLeases
 from chatops_bot.stores.sqlite_relay import SqliteRelay
+from chatops_bot.stores.sqlite_secret_values import SEALED_VALUES_TABLE, SqliteSecretValues
 
 MIGRATIONS = (
     """
@@ -53,6 +54,7 @@ MIGRATIONS = (
     FORMS_TABLE,
     LEASES_TABLE,
     AUDIT_CHAIN_TABLE,
+    SEALED_VALUES_TABLE,
 )
 """Scripts that bring a file forward, in order. One that has been released is never changed."""
 
@@ -73,6 +75,7 @@ class SqliteStore:
         self.forms = SqliteForms(file)
         self.audit = SqliteAudit(file, key)
         self.leases = SqliteLeases(file, clock)
+        self.secret_values = SqliteSecretValues(file, clock)
         self.controls = SqliteControls(file)
 
     @classmethod

@@ -22,6 +22,7 @@ from chatops_bot.ports import ToolContext, ToolSpec, WriteTool
 from chatops_bot.tools.border import guarded
 from chatops_bot.tools.bounds import in_time
 from chatops_bot.tools.registry import Registry, contract_hash
+from chatops_bot.tools.sealed_secrets import SealedSecrets
 from chatops_bot.tools.validation import stored_arguments
 
 T = TypeVar("T")
@@ -48,12 +49,20 @@ class Applied:
 
 
 class Applier:
-    def __init__(self, registry: Registry, redactor: Redactor, policy: Policy, keys: Sequence[bytes]) -> None:
-        """`keys` are those with which actions were sealed."""
+    def __init__(
+        self,
+        registry: Registry,
+        redactor: Redactor,
+        policy: Policy,
+        keys: Sequence[bytes],
+        secrets: SealedSecrets | None = None,
+    ) -> None:
+        """`keys` are those with which actions were sealed; `secrets` keep what people typed for them."""
         self._registry = registry
         self._redactor = redactor
         self._policy = policy
         self._keys = keys
+        self._secrets = secrets
 
     async def apply(self, proposal: Proposal, approver: Person) -> Applied:
         """Run the stored action with the approver's rights. Never raises for what the back end does."""
@@ -63,6 +72,8 @@ class Applier:
         """What became of an action whose process died while it ran: proved by reading back, or unknown. Changes nothing."""
         try:
             tool, arguments = self._call_of(proposal)
+            if self._secrets is not None:
+                await self._secrets.watch(arguments)
             outcome = await called(
                 tool.spec, tool.probe(arguments, proposal.plan, _context(proposal, approver))
             )
@@ -86,10 +97,15 @@ class Applier:
         except ToolImpossible as error:
             return _impossible(error.phrase, _language(proposal))
         except ToolError as error:
-            return _failed(Phrase(f"未执行任何操作：{error.phrase.zh}", f"Nothing ran: {error.phrase.en}"))
+            return _nothing_ran(error.phrase)
         drift = _differences(proposal.plan.preconditions, fresh.preconditions)
         if drift:
             return _drifted(drift)
+        try:
+            # Not before this: no plan, and nothing that is stored or shown, holds what was typed.
+            arguments = await self._secrets.opened(arguments) if self._secrets else arguments
+        except ToolError as error:
+            return _nothing_ran(error.phrase)
         try:
             return _came_to(await called(tool.spec, tool.apply(arguments, context)))
         except ToolTimedOut as error:
@@ -171,6 +187,10 @@ def _came_to(outcome: Outcome) -> Applied:
 
 def _failed(phrase: Phrase) -> Applied:
     return Applied(ProposalState.FAILED, phrase, {"error": phrase.en})
+
+
+def _nothing_ran(why: Phrase) -> Applied:
+    return _failed(Phrase(f"未执行任何操作：{why.zh}", f"Nothing ran: {why.en}"))
 
 
 def _unknown(phrase: Phrase) -> Applied:

@@ -20,9 +20,11 @@ from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.ports import CandidateProvider, Clock, Forms, Ids, ToolSpec
 from chatops_bot.tools.border import guarded
+from chatops_bot.tools.by_reference import by_reference
 from chatops_bot.tools.checking import problems_found
 from chatops_bot.tools.form_fields import fields_of
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
+from chatops_bot.tools.sealed_secrets import SealedSecrets
 from chatops_bot.tools.validation import parse_object
 
 PROVIDER_SECONDS = 5.0
@@ -39,13 +41,17 @@ class Facts:
 
 
 class Asker:
-    """Turns calls that lack facts into stored forms. `lifetime` is how long a form may be filled in."""
+    """Turns calls that lack facts into stored forms. `lifetime` is how long a form may be filled in; `secrets` keep what is
+    typed into its secret fields."""
 
-    def __init__(self, forms: Forms, clock: Clock, ids: Ids, lifetime: timedelta) -> None:
+    def __init__(
+        self, forms: Forms, clock: Clock, ids: Ids, lifetime: timedelta, secrets: SealedSecrets | None = None
+    ) -> None:
         self._forms = forms
         self._clock = clock
         self._ids = ids
         self._lifetime = lifetime
+        self._secrets = secrets
 
     def asked(self, inner: Handler) -> Handler:
         async def ask(invocation: Invocation) -> Dispatched:
@@ -66,7 +72,7 @@ class Asker:
                     raise
                 return asked
 
-        return ask
+        return by_reference(self._forms, self._secrets, self._clock, ask)
 
     async def _form_for(self, invocation: Invocation, facts: Facts) -> Dispatched | None:
         """The call as a form that waits; None when what is missing is nothing that a form can ask for."""

@@ -5,9 +5,11 @@ A call that became a proposal has its row already: it was stored in one step wit
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
+
+from pydantic import BaseModel
 
 from chatops_bot.domain.audit import RESULT_VIEW_BYTES, AuditRecord
 from chatops_bot.domain.language import Phrase
@@ -16,10 +18,19 @@ from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.ports import Audit, Clock
+from chatops_bot.tools.argument_model import secret_arguments, without_literals
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 
 
-def audited(audit: Audit, clock: Clock, redactor: Redactor, inner: Handler) -> Handler:
+def audited(
+    audit: Audit,
+    clock: Clock,
+    redactor: Redactor,
+    model_of: Callable[[str], type[BaseModel] | None],
+    inner: Handler,
+) -> Handler:
+    """`model_of` knows the arguments of a tool by its name: what a model made up for a secret one is not recorded."""
+
     async def record(invocation: Invocation) -> Dispatched:
         at, started = clock.now(), clock.monotonic()
         done = _STOPPED
@@ -43,7 +54,9 @@ def audited(audit: Audit, clock: Clock, redactor: Redactor, inner: Handler) -> H
                 session=str(invocation.context.session),
                 turn_id=invocation.context.turn_id,
                 tool=redactor.text(invocation.call.name),  # a model may make one up
-                arguments=_redacted_arguments(invocation.call.arguments, redactor),
+                arguments=_redacted_arguments(
+                    invocation.call.arguments, redactor, model_of(invocation.call.name)
+                ),
                 decision=done.decision,
                 status=done.result.status,
                 result=view,
@@ -92,13 +105,16 @@ def decision_record(
     )
 
 
-def _redacted_arguments(text: str, redactor: Redactor) -> str:
+def _redacted_arguments(text: str, redactor: Redactor, model: type[BaseModel] | None) -> str:
     """Arguments as the model sent them, secrets taken out of the values that the JSON spells, or of the text where it is none."""
-    if "\\" not in text and redactor.text(text) == text:
+    has_secrets = model is not None and bool(secret_arguments(model))
+    if "\\" not in text and redactor.text(text) == text and not has_secrets:
         return text  # nothing stands in it that JSON spells in another way
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return redactor.text(text)
+    if model is not None and isinstance(value, dict):
+        value = without_literals(value, model)
     redacted = redactor.value(value)
-    return text if redacted == value else canonical_json(redacted)
+    return text if redacted == value and not has_secrets else canonical_json(redacted)

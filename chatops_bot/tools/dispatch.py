@@ -2,6 +2,8 @@
 
 from typing import cast
 
+from pydantic import BaseModel
+
 from chatops_bot.domain.errors import ToolUnknown
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
@@ -42,7 +44,7 @@ class Dispatcher:
         handler = answered(self.effect_of, handler)
         handler = redacted(redactor, handler)
         handler = capped(handler)  # outside: a secret that was cut in half would no longer be known as one
-        self._handle = audited(audit, clock, redactor, handler)
+        self._handle = audited(audit, clock, redactor, self._model_of, handler)
 
     async def dispatch(
         self, call: ToolCall, context: ToolContext, memory: TurnMemory, language: Language
@@ -55,6 +57,12 @@ class Dispatcher:
             return self.registry.find(name).spec.effect
         except ToolUnknown:
             return Effect.READ
+
+    def _model_of(self, name: str) -> type[BaseModel] | None:
+        try:
+            return self.registry.find(name).spec.arguments
+        except ToolUnknown:
+            return None
 
     def label_of(self, name: str) -> Phrase:
         """What people see while a call of this tool runs."""

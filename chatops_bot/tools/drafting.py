@@ -12,12 +12,17 @@ from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Risk
 from chatops_bot.domain.policy import Policy, Subject
 from chatops_bot.domain.proposal import Proposal, canonical_json, sealed_digest
+from chatops_bot.domain.secret_argument import form_of
 from chatops_bot.domain.tool import Plan
 from chatops_bot.ports import Clock, Ids, ToolContext, WriteTool
+from chatops_bot.tools.argument_model import secret_labels
 from chatops_bot.tools.registry import contract_hash
 
 READABLE_CHARS = 200_000
 """Some 5,000 lines, two hours of reading. Whoever would page through more of it at night approves without having read it."""
+
+
+_SEALED = Phrase("由填表人提供，加密保存，执行时才取用", "given in a form, sealed until it runs")
 
 
 def subject_of(proposal: Proposal) -> Subject:
@@ -50,8 +55,8 @@ class Drafter:
     ) -> Proposal:
         """The proposal of a call, asked for by the person of `context`. Raises ToolError where it makes no sense now, ToolRefused
         where they may not."""
-        plan = await tool.plan(arguments, context)
         stored = arguments.model_dump(mode="json")
+        plan = _with_secrets_named(await tool.plan(arguments, context), tool, stored, language)
         refuse_what_nobody_would_read(plan, stored)
         now = self._clock.now()
         bare = Proposal(
@@ -80,13 +85,23 @@ class Drafter:
         refusal = self._policy.may_propose(context.person, subject)
         if refusal is not None:
             raise ToolRefused(refusal)
-        # What nobody can take back stands for good, whatever the rules wish.
-        keep_for = self._policy.keep_for(subject) if plan.inverse is not None else None
+        # What nobody can take back stands for good, whatever the rules wish; so does what takes something back, and what the seal
+        # cannot cover since only the outcome will tell how to take it back.
+        is_sealed = plan.inverse is not None and not plan.inverse.filled
+        keep_for = self._policy.keep_for(subject) if is_sealed and not inverse_of else None
         return self.sealed(replace(bare, quorum=self._policy.quorum(subject), keep_for=keep_for))
 
     def sealed(self, proposal: Proposal) -> Proposal:
         """`proposal` with the seal of the action that it holds."""
         return replace(proposal, digest=sealed_digest(self._key, proposal))
+
+
+def _with_secrets_named(plan: Plan, tool: WriteTool, stored: Mapping[str, Any], language: Language) -> Plan:
+    """A plan that also says which secrets the action holds: who approves must know that there are some."""
+    labels = secret_labels(tool.spec.arguments)
+    said = _SEALED.said_in(language)
+    given = [(label, said) for name, label in labels.items() if form_of(stored[name]) is not None]
+    return replace(plan, details=(*plan.details, *given))
 
 
 def refuse_what_nobody_would_read(plan: Plan, arguments: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from chatops_bot.domain.form import OWN, Form, FormField, FormValues
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.secret_argument import TYPED
 from chatops_bot.tools.argument_problems import problem_of
 
 SECRET = Phrase(
@@ -25,6 +26,8 @@ def with_values(fields: tuple[FormField, ...], values: FormValues) -> tuple[Form
 
 def _taken(field: FormField, values: FormValues) -> FormField:
     chosen, text = field.chosen, field.text
+    if field.kind == "secret":
+        return replace(field, text=TYPED if typed_secret(field, values) else "", problem=None)
     if field.choices and field.name in values:
         places = (int(value) for value in values[field.name] if value.isascii() and value.isdecimal())
         chosen = tuple(place for place in places if place < len(field.choices))
@@ -32,6 +35,12 @@ def _taken(field: FormField, values: FormValues) -> FormField:
     if field.takes_text and typed_as in values:
         text = "".join(values[typed_as])
     return replace(field, chosen=chosen, text=text, problem=None)
+
+
+def typed_secret(field: FormField, values: FormValues) -> str:
+    """What was typed into a secret field, to the letter; empty where that is nothing but blanks."""
+    text = "".join(values.get(field.name, ()))
+    return text if text.strip() else ""
 
 
 def answers(form: Form) -> dict[str, Any]:

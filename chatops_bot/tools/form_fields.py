@@ -2,6 +2,7 @@
 
     Literal, enum, bool             one of a list
     list of those, or of candidates several of a list
+    a text with a SecretArgument     typed in a dialog, and held by reference only
     str, int, float                 typed; chosen where a candidate provider offers values
     anything else                   cannot be asked; if such a required argument is missing, there is no form
 
@@ -20,6 +21,7 @@ from pydantic.fields import FieldInfo
 
 from chatops_bot.domain.form import AskedAs, Candidates, Choice, FieldKind, FormField
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.secret_argument import SecretArgument
 
 MOST_CHOICES = 99
 """Slack's limit for a list is 100, one of which stands for a value that is typed. What is beyond it can still be typed."""
@@ -76,6 +78,12 @@ def _field(
         Choice(value, (asked.choices.get(value) if asked else None) or _label(value))
         for value in shape.values
     )
+    secret = next((each for each in info.metadata if isinstance(each, SecretArgument)), None)
+    if secret is not None:
+        return FormField(
+            name=name, label=label, kind="secret", is_required=info.is_required(), hint=hint, takes_text=True,
+            is_multiline=secret.is_multiline, max_chars=min(secret.max_chars, MOST_CHARS),
+        )  # fmt: skip
     takes_text = not choices
     if candidates is not None and candidates.choices and not choices:
         choices = candidates.choices[:MOST_CHOICES]

@@ -10,10 +10,11 @@ from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.event import ControlUsed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
-from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.proposal import ENDED, Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.ports import Audit, Clock, Proposals
 from chatops_bot.tools.audited import decision_record
+from chatops_bot.tools.sealed_secrets import SealedSecrets
 
 NOBODY = Person("", "", Role.GUEST)
 """Who makes a step that no person makes: time ran out, or the bot looked again."""
@@ -26,11 +27,20 @@ SUPERSEDED_BY = Phrase(
 
 
 class ProposalMoves:
-    def __init__(self, proposals: Proposals, audit: Audit, clock: Clock, redactor: Redactor) -> None:
+    def __init__(
+        self,
+        proposals: Proposals,
+        audit: Audit,
+        clock: Clock,
+        redactor: Redactor,
+        secrets: SealedSecrets | None = None,
+    ) -> None:
+        """`secrets` keep what people typed for the arguments of proposals, which is deleted where those end."""
         self._proposals = proposals
         self._audit = audit
         self._clock = clock
         self._redactor = redactor
+        self._secrets = secrets
 
     async def add(
         self, proposal: Proposal, person: Person, content: Mapping[str, Any], milliseconds: int = 0
@@ -55,7 +65,10 @@ class ProposalMoves:
     ) -> Proposal | None:
         """As `Proposals.move`, at this moment, with a row that says who decided what."""
         record = self._record(proposal, person, decision, to.value, content)
-        return await self._proposals.move(proposal, to, self._clock.now(), record, **changes)
+        moved = await self._proposals.move(proposal, to, self._clock.now(), record, **changes)
+        if moved is not None and to in ENDED and self._secrets is not None:
+            await self._secrets.forget(moved.arguments)
+        return moved
 
     async def supersede(self, older: Proposal, newer: Proposal, person: Person) -> Proposal | None:
         """Let `newer` take the place of `older`; None when that was decided on meanwhile."""

@@ -9,8 +9,11 @@ from pydantic import BaseModel
 from chatops_bot.domain.errors import ToolUnknown
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import ToolDefinition
+from chatops_bot.domain.people import Effect
 from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.secret_argument import IN_SCHEMA
 from chatops_bot.ports import Tool, ToolSpec
+from chatops_bot.tools.argument_model import secret_arguments
 
 
 class Registry:
@@ -19,6 +22,8 @@ class Registry:
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, Tool] = {}
         for tool in tools:
+            if tool.spec.effect is Effect.READ and secret_arguments(tool.spec.arguments):
+                raise ValueError(f"{tool.spec.name} only looks, and so can take no secret argument")
             if tool.spec.name in self._tools:
                 raise ValueError(f"two tools are named {tool.spec.name}")
             self._tools[tool.spec.name] = tool
@@ -66,4 +71,7 @@ def schema_of(arguments: type[BaseModel]) -> dict[str, object]:
     schema.setdefault("properties", {})
     for field in schema["properties"].values():
         field.pop("title", None)
+    for name in secret_arguments(arguments):
+        schema["properties"][name] = {"type": "string", "description": IN_SCHEMA}
+        schema["required"] = [each for each in schema.get("required", ()) if each != name]
     return schema

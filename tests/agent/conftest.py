@@ -22,6 +22,7 @@ from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
+from tests.sessions.panel import Switches
 from tests.small_tools import OSCAR, SESSION, Look, Switch, proposer_of
 
 
@@ -86,7 +87,7 @@ async def stage(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
     proposer = proposer_of(store, clock, ids)
     asker = Asker(store.forms, clock, ids, timedelta(hours=1))
     dispatcher = Dispatcher(
-        Registry([look, switch]),
+        Registry([look, switch, Switches()]),
         policy=Policy(),
         audit=store.audit,
         proposer=proposer,

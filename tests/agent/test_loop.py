@@ -123,6 +123,21 @@ async def test_calls_before_a_proposal_keep_results_later_writes_are_proposed_la
     assert len(await stage.store.proposals.in_states(frozenset({ProposalState.PENDING}))) == 2
 
 
+@pytest.mark.case("hitl-C10")
+@pytest.mark.parametrize("count", range(1, 21))
+async def test_each_of_many_writes_of_one_message_is_a_proposal_and_no_call_is_without_a_result(
+    stage, count: int
+):
+    wanted = [("flip", {"task_id": task, "action": "pause"}) for task in range(1, count + 1)]
+    await stage.play(calls(*wanted, ("flip", {"action": "pause", "task_id": count})))
+    proposed = [event.proposal for event in stage.of(Proposed)]
+    assert [one.arguments["task_id"] for one in proposed] == list(range(1, count + 1))
+    assert await stage.store.proposals.in_states(frozenset({ProposalState.PENDING})) == proposed
+    said, *returned = await stage.entries()
+    assert [entry.call_id for entry in returned] == [call.id for call in said.calls]
+    assert {entry.status for entry in returned} == {"waits"}
+
+
 @pytest.mark.case("hitl-C14")
 async def test_a_failing_neighbour_does_not_lose_the_proposal(stage):
     stage.look.fault = KeyError("a bug")

@@ -17,6 +17,7 @@ from chatops_bot.app.config import (
     load_secrets,
 )
 from chatops_bot.app.config_file import MAX_BYTES, MAX_DEPTH
+from chatops_bot.app.keys import open_keys
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy_rules import Rule, Scope, Who
@@ -287,3 +288,12 @@ def test_the_second_place_of_the_audit_is_found_from_the_files_folder(tmp_path: 
     assert config.anchor_path == tmp_path / "data.audit-anchors"
     config = load_config(written(tmp_path, GOOD + "audit:\n  anchor_file: ../elsewhere/heads\n"))
     assert config.anchor_path == tmp_path.parent / "elsewhere" / "heads"
+
+
+def test_bots_that_share_a_store_must_be_given_the_key_that_they_share(config: Config):
+    assert config.key_folder == config.data
+    shared = config.model_copy(update={"store": StoreConfig(redis_url_env="BOT_REDIS")})
+    with pytest.raises(ConfigInvalid, match="CHATOPS_KEY is not set in the environment"):
+        open_keys({}, shared.key_folder)
+    with pytest.raises(ConfigInvalid, match="BOT_REDIS is not set in the environment"):
+        load_secrets(shared, ENV)

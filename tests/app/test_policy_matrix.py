@@ -370,7 +370,7 @@ async def product(
             "directory": directory,
         }
         core = build_core(config, secrets, model=OfflineModel(), on_rest=rests.tell, node=node, **shared)
-        engine = build_engine(config, node, redactor=redactor, **shared)
+        engine = build_engine(config, node, redactor=redactor, secrets=core.secrets, **shared)
         dispatcher = Dispatcher(
             registry, policy=engine.policy, audit=store.audit, proposer=engine.proposer,
             asker=Asker(store.forms, clock, ids, timedelta(hours=1)), redactor=redactor, clock=clock,

@@ -381,6 +381,28 @@ async def test_a_submitted_form_is_unanswered_until_its_turn_began(store: Store)
     assert await store.forms.unanswered() == []
 
 
+async def test_a_sealed_value_is_kept_under_its_reference_until_it_is_dropped(store: Store):
+    for ref in ("sealed:form_1:s_1", "sealed:form_1:s_2"):
+        await store.secret_values.put(ref, f"of {ref}", 60)
+    assert await store.secret_values.get("sealed:form_1:s_1") == "of sealed:form_1:s_1"
+    with pytest.raises(StoreError, match="reference must be new"):
+        await store.secret_values.put("sealed:form_1:s_1", "another", 60)
+    await store.secret_values.drop(["sealed:form_1:s_1", "sealed:form_9:s_9"])
+    assert await store.secret_values.get("sealed:form_1:s_1") is None
+    assert await store.secret_values.get("sealed:form_1:s_2") == "of sealed:form_1:s_2"
+
+
+async def test_a_sealed_value_is_gone_when_its_time_is_over(store: Store, clock: ManualClock):
+    await store.secret_values.put("sealed:form_1:s_1", "sealed", 0.05)
+    await store.secret_values.put("sealed:form_1:s_2", "sealed", 3600)
+    clock.advance(timedelta(seconds=0.05))  # SQLite's; Redis has a clock of its own
+    async with asyncio.timeout(5):
+        while await store.secret_values.get("sealed:form_1:s_1") is not None:  # noqa: ASYNC110  # Redis tells nobody
+            await asyncio.sleep(0.01)
+    await store.secret_values.drop_overdue()
+    assert await store.secret_values.get("sealed:form_1:s_2") == "sealed"
+
+
 async def test_a_lease_has_one_holder_and_a_higher_fence_for_each_new_one(store: Store):
     assert await store.leases.take("target", "a", 60) == 1
     assert await store.leases.take("target", "b", 60) is None

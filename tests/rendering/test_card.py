@@ -62,6 +62,7 @@ def test_each_turn_of_its_life_looks_as_drawn(language, name, golden):
 
 BUTTONS = {
     ProposalState.PENDING: ["approve", "reject"],
+    ProposalState.REJECTED: ["reason"],
     ProposalState.EXPIRED: ["again"],
     ProposalState.DRIFTED: ["again"],
     ProposalState.APPLIED: ["continue"],

@@ -113,6 +113,8 @@ LINKING = st.sampled_from(
 @given(st.lists(ADDRESSES | LINKING, max_size=25).map("".join))
 @example("a ` b https://evil.example c")
 @example("``\nhttps://evil.example`a`")
+@example("    ```\nhttps://evil.example/?d=1")
+@example("\\.https://evil.example/ \\-evil.example/a \\_evil.example/a")
 def test_no_link_lives_beside_those_to_allowed_hosts(text):
     shown_text = sanitise(text, OURS)
     found = [link for link in links_in_markdown(shown_text) if not link.lower().startswith("https://x.com/")]

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -31,9 +31,10 @@ from chatops_bot.app.config import (
 from chatops_bot.app.keys import read_keys
 from chatops_bot.app.local_socket import socket_address
 from chatops_bot.app.policy_config import RolesConfig
+from chatops_bot.domain.withheld import Withheld
 from chatops_bot.llm.scripted import ScriptedModel
 from chatops_bot.platforms.slack.outbound import POSTS
-from chatops_bot.ports import LLM, Clock, Ids, Store
+from chatops_bot.ports import LLM, Clock, Ids, Store, Tool
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
@@ -119,6 +120,8 @@ class World:
         clock: Clock | None = None,
         ids: Ids | None = None,
         wrap_store: Callable[[Store], Store] = lambda store: store,
+        tools: Sequence[Tool] = (),
+        logs: Withheld | None = None,
     ) -> AsyncIterator[Bot]:
         """A running bot; `model` None is the one of the secrets, else the offline one. A scripted model must have played
         its whole script."""
@@ -130,6 +133,8 @@ class World:
             model=model,
             wrap_store=wrap_store,
             posts=self.posts,
+            tools=tools,
+            logs=logs,
         ) as bot:
             yield bot
         if isinstance(model, ScriptedModel):

@@ -41,12 +41,13 @@ class Passed:
 class Gateway:
     """`url` stands for the service; `passed` is every call that reached it, in order of the answers.
 
-    `alter` rewrites the service's answers: it is given the call and the body.
+    `under_way` are those that the service has not answered yet. `alter` rewrites the service's answers: it is given the call and the body.
     """
 
     target: str
     url: str = ""
     passed: list[Passed] = field(default_factory=list)
+    under_way: int = 0
     faults: list[Fault] = field(default_factory=list)
     alter: Callable[[str, bytes], bytes] | None = None
 
@@ -95,7 +96,11 @@ async def open_gateway(target: str) -> AsyncIterator[Gateway]:
     async with aiohttp.ClientSession() as session:
 
         async def answer(request: web.Request) -> web.StreamResponse:
-            return await gateway._answer(request, session)
+            gateway.under_way += 1
+            try:
+                return await gateway._answer(request, session)
+            finally:
+                gateway.under_way -= 1
 
         app = web.Application(client_max_size=8 * 1024 * 1024)
         app.router.add_route("*", "/{path:.*}", answer)

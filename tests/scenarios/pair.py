@@ -13,6 +13,7 @@ from typing import Any
 from chatops_bot.app.bootstrap import Bot
 from chatops_bot.app.config import Config, ModelEndpoint, Secrets, StoreConfig
 from chatops_bot.ports import LLM
+from tests.forked import processes
 from tests.redis_server import RedisServer
 from tests.scenarios import dying_bot
 from tests.scenarios.conftest import World
@@ -22,9 +23,6 @@ from tests.scenarios.tapped_store import tapped
 LEASE_SECONDS = 3.0
 TAKEN_OVER_SECONDS = LEASE_SECONDS * 4 / 3
 """The longest from a death to the takeover: the lease, and the survivor's beat."""
-
-_processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["tests.scenarios.dying_bot"])
 
 
 @dataclass
@@ -58,9 +56,9 @@ class Pair:
         self, name: str, model: ModelEndpoint | None = None, *, dies: KillPoint | None = None
     ) -> AsyncIterator["BotProcess"]:
         """A bot in a process of its own, once it is up; it kills itself at `dies`."""
-        hears, tells = _processes.Pipe(duplex=False)
+        hears, tells = processes.Pipe(duplex=False)
         slack = self.world.folder / "workspace" / "workspace.sqlite3"
-        process = _processes.Process(
+        process = processes.Process(
             target=dying_bot.run, args=(self.config(name), self.secrets(model), slack, dies, tells)
         )
         process.start()

@@ -8,7 +8,17 @@ from chatops_bot.ports import Store
 Tap = Callable[[str, Callable[[], Awaitable[Any]]], Awaitable[Any]]
 """Takes the call's name, such as `proposals.move`, and the call itself; returns what the caller shall get."""
 
-ROLES = ("transcripts", "turns", "inbox", "proposals", "forms", "audit", "leases", "controls")
+ROLES = (
+    "transcripts",
+    "turns",
+    "inbox",
+    "proposals",
+    "forms",
+    "audit",
+    "leases",
+    "secret_values",
+    "controls",
+)
 WRITES = frozenset(
     {
         "transcripts.append",
@@ -23,6 +33,8 @@ WRITES = frozenset(
         "forms.move",
         "forms.shown",
         "audit.record",
+        "secret_values.put",
+        "secret_values.drop",
         "controls.put",
     }
 )

@@ -110,8 +110,8 @@ def person_client(world: World, person: str) -> AsyncWebClient:
 async def test_a_click_that_means_nothing_is_answered_to_that_person_alone(world: World):
     not_valid = "此控件已失效，未执行任何操作。 This control is no longer valid; nothing was done."
     no_proposal = (
-        "此处没有这个提案，未执行任何操作；请核对卡片上的代码。 "
-        "There is no such proposal here, so nothing was run; check the code on the card."
+        "这个按钮不属于此处的任何提案，未执行任何操作；请输入卡片上的代码，或重新发起请求。 "
+        "This button belongs to no proposal here, so nothing was run; type the code on the card, or ask for the change again."
     )
     expected = {
         "mystery": not_valid,

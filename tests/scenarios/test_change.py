@@ -86,7 +86,7 @@ async def test_offline_a_card_shows_the_change_and_one_approval_runs_it_once(wor
 
         assert await world.click("ana", card, "approve") == {"ok": True}
         done = await world.becomes(ts, card, {"zh": "已执行：", "en": "Done: "}[language])
-        assert action_ids(done) == ["continue"]
+        assert action_ids(done) == ["undo", "continue"]
         assert "Ana Duarte" in everything(done)
         assert world.people["ana"]["id"] in everything(done)
         assert {
@@ -195,7 +195,7 @@ async def test_rejecting_runs_nothing_and_stays_rejected(world: World, person: s
         ts, card = await asked_for(world, "pause it please")
         await world.click(person, card, "reject")
         done = await world.becomes(ts, card, "Rejected: ")
-        assert action_ids(done) == []
+        assert action_ids(done) == ["reason"]
         assert "Rejected; nothing was run." in everything(done)
         await world.click("adam", card, "approve")
         assert (await told(world, "adam")).startswith("This proposal is decided already: rejected (")

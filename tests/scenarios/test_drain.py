@@ -22,7 +22,7 @@ from chatops_bot.sessions.ending import LETTING_GO_SECONDS
 from tests.scenarios.conftest import Json, World, action_ids, everything, until, visible
 from tests.scenarios.gateway import Fault
 from tests.scenarios.tapped_store import tapped
-from tests.scenarios.test_change import PAUSE, asked_for, pausing
+from tests.scenarios.test_change import PAUSE, asked_for, code_of, pausing
 from tests.scenarios.test_restart import INTERRUPTED, HeldAt
 from tests.scenarios.test_stop import PAUSE_TASK, Gate, held_answer, shows
 
@@ -155,7 +155,7 @@ async def test_a_decision_that_is_being_carried_out_comes_to_its_end(world: Worl
     gate = Gate("proposals.move", 2)
     async with Ending(world, 15, pausing(), tapped(gate)) as bot, world.local_api() as api:
         ts, card = await asked_for(world, "pause it please")
-        code = everything(card).split("approve ")[1][:6]
+        code = code_of(card)
         deciding: dict[str, Callable[[], Coroutine[Any, Any, Any]]] = {
             "click": lambda: world.click("ana", card, "approve"),
             "typed": lambda: world.says("ana", f"approve {code}", ts),

@@ -22,6 +22,7 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.ports import Store
 from chatops_bot.stores.codec import entry_from
 from tests.audit_rows import read_audit
+from tests.forked import processes
 from tests.scenarios import dying_bot
 from tests.scenarios.conftest import Json, World, action_ids, everything, open_world, until
 from tests.scenarios.dying_bot import KillPoint
@@ -30,6 +31,8 @@ from tests.scenarios.test_change import code_of
 
 LANES = 4
 """Worlds in which kill points are tried side by side; a flow mostly waits for paced edits."""
+STRIDES = {1: 9, 3: 3}
+"""Every which point is tried, by the size of the test; `tests/kills` tries more kinds of points with a lighter bot."""
 CARD_SHOWN_TIMES = 3
 """Pending, running, done."""
 PAUSE = "POST /api/v1/tasks/1/pause"
@@ -37,8 +40,6 @@ SETTLED = {
     ProposalState.APPLIED: "Done: ",
     ProposalState.OUTCOME_UNKNOWN: "Outcome unknown: ",
 }
-_processes = multiprocessing.get_context("forkserver")
-_processes.set_forkserver_preload(["tests.scenarios.dying_bot"])
 
 
 @dataclass
@@ -57,10 +58,10 @@ class Doomed:
 
 @asynccontextmanager
 async def doomed_bot(world: World, data: Path, at: KillPoint | None) -> AsyncIterator[Doomed]:
-    hears, tells = _processes.Pipe(duplex=False)
+    hears, tells = processes.Pipe(duplex=False)
     config = world.config(data=data)
     slack = world.folder / "workspace" / "workspace.sqlite3"
-    process = _processes.Process(target=dying_bot.run, args=(config, world.secrets(), slack, at, tells))
+    process = processes.Process(target=dying_bot.run, args=(config, world.secrets(), slack, at, tells))
     process.start()
     tells.close()
     doomed = Doomed(process)
@@ -259,7 +260,7 @@ async def test_a_kill_at_any_stored_step_leaves_one_change_or_a_plain_unknown(tm
             *(stack.enter_async_context(open_world(tmp_path / f"world{lane}")) for lane in range(LANES))
         )
         every = await all_points(worlds[0], tmp_path / "whole")
-        points = every if soak > 1 else every[::3]
+        points = every[:: STRIDES.get(soak, 1)]
         waiting = list(enumerate(points))[::-1]
         came_to: dict[str, str] = {}
 

@@ -119,7 +119,7 @@ class Switches:
 
 @dataclass
 class Board:
-    """A platform in memory that shows at once. `told` are whispers: who, and what."""
+    """A platform in memory that shows at once; `slow` holds up the next card only. `told` are whispers: who, and what."""
 
     limits: PlatformLimits = field(default_factory=lambda: PlatformLimits(text_chars=1000, edit_interval=0))
     cards: dict[str, View] = field(default_factory=dict)
@@ -128,6 +128,7 @@ class Board:
     on_show: Callable[[str, View], None] = lambda key, view: None
     refusal: PlatformError | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
+    slow: asyncio.Event | None = None
 
     async def post(self, place: Place, view: View, key: str = "") -> MessageRef:
         if self.refusal is not None:
@@ -144,6 +145,10 @@ class Board:
     async def finish(self, ref: MessageRef, view: View) -> MessageRef:
         if self.refusal is not None:
             raise self.refusal
+        slow, self.slow = self.slow, None
+        if slow is not None:
+            self.changed.set()
+            await slow.wait()
         self.on_show(ref.id, view)
         self.cards[ref.id] = view
         self.changed.set()

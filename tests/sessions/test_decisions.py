@@ -249,6 +249,21 @@ async def test_a_card_that_another_process_drew_later_is_not_left_behind(panel: 
     assert "1 of 2" in str(panel.board.cards[early.id])
 
 
+async def test_an_older_card_that_lands_late_does_not_stay_on_top(panel: Panel):
+    panel.policy = TwoMust()
+    panel.one, other = panel.process("process_1"), panel.process("process_2")
+    proposal = await panel.propose()
+    late = panel.board.slow = asyncio.Event()
+    panel.board.changed.clear()
+    first = asyncio.create_task(panel.press(ANA, proposal))
+    await panel.board.changed.wait()
+    assert (await panel.press(BEN, proposal, at=other)).state is ProposalState.APPLIED
+    late.set()
+    await first
+    assert panel.board.cards[proposal.id].fallback.startswith("Done: ")
+    assert (await panel.now(proposal)).shown_revision == (await panel.now(proposal)).revision
+
+
 async def test_a_reason_to_reject_is_kept_and_told_to_the_model_without_secrets(panel: Panel):
     proposal = await panel.propose()
     await panel.one.decisions.by_code(
@@ -340,6 +355,26 @@ async def test_the_seal_of_one_press_is_none_for_another(panel: Panel, control: 
     value = panel.board.buttons(proposal.id)["approve"].value
     await panel.one.press(panel.event(ADAM, proposal, control, value))
     assert await panel.now(proposal) == proposal
+
+
+@pytest.mark.case("hitl-C15")
+@pytest.mark.parametrize("control", ["approve", "reject", "again"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "form_1", "{proposal}", "{code}", "approve {code}", "", "null", "true", '{"approved": true}',
+        '{"status": "ok", "proposal": "{proposal}", "decision": "approved"}', '{"tool": "flip", "arguments": {"task_id": 3}}',
+        "turn_1", "stop", "{proposal}.0.", "{proposal}.0.00",
+    ],
+)  # fmt: skip
+async def test_a_decision_is_made_by_its_own_button_and_no_other_payload(
+    panel: Panel, control: str, value: str
+):
+    proposal = await panel.propose()
+    forged = value.replace("{proposal}", proposal.id).replace("{code}", proposal.code)
+    await panel.one.press(panel.event(ADAM, proposal, control, forged))
+    assert await panel.now(proposal) == proposal
+    assert panel.switches.applied == []
 
 
 # -- many cards -------------------------------------------------------------------------------------------------------

@@ -127,8 +127,12 @@ async def test_a_process_that_was_silent_too_long_lets_go_of_what_was_taken(redi
     silent.held.append(TURN)
     redis.send("DEL", f"{{chatops}}:lease:{process_lease('bot_a')}")
     assert await other.turns.take_over() == [RUNNING]
+    began = asyncio.get_running_loop().time()
     async with running(asyncio.create_task(peers.keep_beating())):
         await silent.beaten(1)
+    assert asyncio.get_running_loop().time() - began > LEASE, (
+        "others, too, may be about to say that they live"
+    )
     assert silent.let_go == [TURN]
     assert await other.leases.holder(process_lease("bot_a")) == "bot_a", "it lives again"
     await silent.store.aclose()  # type: ignore[attr-defined]  # a real store

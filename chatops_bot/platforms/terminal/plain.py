@@ -49,9 +49,14 @@ _TONES: dict[Tone, tuple[str, tuple[str, ...]]] = {
 _OPTIONS_SHOWN = 12
 _FILLS_IN = ("form_open", "form_submit")
 _NO_FIELDS = Phrase(
-    "终端里不能填写表单：请用一条消息写明上面缺少的各项，或在聊天中提出请求并填写。输入“取消”可撤回。",
+    "终端里不能填写表单：请用一条消息写明上面缺少的各项，或在聊天中提出请求并填写。密码等机密绝不要写进消息，只能在聊天的表单里填写。输入“取消”可撤回。",
     "A terminal cannot fill in a form: give what is missing above in one message to this thread, or ask in the chat, where "
-    "the form can be filled in. `cancel` takes it back.",
+    "the form can be filled in. Never write a password or another secret in a message: those go into the form in the chat only. "
+    "`cancel` takes it back.",
+)
+_PRINTS_ALL = Phrase(
+    "终端里没有“显示全部”：第一次输入 approve 会显示完整内容，第二次才批准。",
+    "A terminal has no Show all: the first approve prints all of it, the second one approves.",
 )
 _STANDS_ALONE = (Heading, Notice)
 
@@ -139,6 +144,8 @@ def _buttons(buttons: Sequence[Button], look: Look) -> Iterator[str]:
     for button in buttons:
         if button.command:
             yield harmless(" ".join(filter(None, (f"{button.label}:", PROGRAM, button.command, look.where))))
+        elif button.control == "show":
+            yield from _wrapped(_PRINTS_ALL.said_in(language_of(button.label)), look)
         elif button.control in _FILLS_IN:
             yield from _wrapped(_NO_FIELDS.said_in(language_of(button.label)), look)
         elif button.control == "followup":

@@ -1,11 +1,13 @@
 """create_task: everything that can be wrong with a new task is found before anybody is asked to approve it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
-from chatops_bot.domain.tool import Change, Outcome, Plan
+from chatops_bot.domain.tool import Change, Inverse, Observation, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler import new_task
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
@@ -15,6 +17,7 @@ from chatops_bot.toolsets.scheduler.candidates import usual_schedule
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.cron import next_times
 from chatops_bot.toolsets.scheduler.formatting import one_line, stamp, task_title
+from chatops_bot.toolsets.scheduler.observing import schedule_seen
 from chatops_bot.toolsets.scheduler.read_back import looked_up
 from chatops_bot.toolsets.scheduler.wire import Capabilities, Task
 
@@ -65,6 +68,12 @@ class CreateTask:
                 (Phrase("接下来三次运行", "Next three runs"), ", ".join(map(local_time, times))),
                 *executor_warning(arguments.type, capabilities),
             ),
+            inverse=Inverse(
+                "delete_task",
+                {},
+                Phrase(f"删除任务 {one_line(name)}", f"Delete task {one_line(name)}"),
+                {"task_id": "task_id"},
+            ),
         )
 
     async def apply(self, arguments: CreateTaskArguments, context: ToolContext) -> Outcome:
@@ -73,6 +82,22 @@ class CreateTask:
         seen = await looked_up(api.task(made.id))
         capabilities = await looked_up(api.capabilities()) or Capabilities()
         return self._outcome(seen or made, arguments, capabilities, verified=seen is not None)
+
+    async def observe(
+        self,
+        arguments: CreateTaskArguments,
+        plan: Plan,
+        outcome: Mapping[str, Any],
+        since: datetime,
+        context: ToolContext,
+    ) -> Observation:
+        api = SchedulerApi(self.client, context.person.role)
+        made = outcome.get("task_id")
+        if not isinstance(made, int):
+            return Observation(
+                "unknown", Phrase("不知道新任务的编号", "the new task's number was never known")
+            )
+        return await schedule_seen(api, made, since)
 
     async def probe(self, arguments: CreateTaskArguments, plan: Plan, context: ToolContext) -> Outcome | None:
         api = SchedulerApi(self.client, context.person.role)

@@ -1,11 +1,14 @@
 """delete_task: gone for good; tasks that wait for it lose that dependency."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
-from chatops_bot.domain.tool import Change, Outcome, Plan
+from chatops_bot.domain.tool import Change, Observation, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import execution_preconditions, schedule_details, target_of
@@ -15,6 +18,7 @@ from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.errors import NotFound
 from chatops_bot.toolsets.scheduler.formatting import one_line, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
+from chatops_bot.toolsets.scheduler.observing import deletion_seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,10 @@ class DeleteTask:
             },
             details=(
                 (Phrase("依赖它的任务", "Tasks that depend on it"), names or "-"),
+                (
+                    Phrase("撤销", "Undo"),
+                    "none: a task made anew has another number, and no dependencies and no past runs",
+                ),
                 (Phrase("状态", "Status"), task.status),
                 *schedule_details(task),
                 (Phrase("类型", "Type"), task.type),
@@ -70,6 +78,17 @@ class DeleteTask:
         await api.delete_task(task.id, context.idempotency_key)
         gone = await _is_gone(api, task.id)
         return _outcome(task.id, task.name, gone)
+
+    async def observe(
+        self,
+        arguments: DeleteTaskArguments,
+        plan: Plan,
+        outcome: Mapping[str, Any],
+        since: datetime,
+        context: ToolContext,
+    ) -> Observation:
+        api = SchedulerApi(self.client, context.person.role)
+        return await deletion_seen(api, arguments.task_id)
 
     async def probe(self, arguments: DeleteTaskArguments, plan: Plan, context: ToolContext) -> Outcome | None:
         api = SchedulerApi(self.client, context.person.role)

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 from chatops_bot.domain.errors import ToolImpossible
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
-from chatops_bot.domain.tool import Change, Outcome, Plan
+from chatops_bot.domain.tool import Change, Inverse, Observation, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import (
@@ -25,6 +25,7 @@ from chatops_bot.toolsets.scheduler.candidates import any_task
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import stamp, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
+from chatops_bot.toolsets.scheduler.observing import pause_seen, schedule_seen
 from chatops_bot.toolsets.scheduler.read_back import looked_up
 from chatops_bot.toolsets.scheduler.wire import Capabilities, Task
 
@@ -73,6 +74,7 @@ class PauseTask:
                 *schedule_details(task),
                 *(() if pausing else execution_details(task, capabilities)),
             ),
+            inverse=_inverse(task, pausing),
         )
 
     async def apply(self, arguments: PauseTaskArguments, context: ToolContext) -> Outcome:
@@ -90,6 +92,18 @@ class PauseTask:
                 content={"task_id": arguments.task_id, "message": "accepted, not read back"},
             )
         return await self._outcome(api, task, arguments.action)
+
+    async def observe(
+        self,
+        arguments: PauseTaskArguments,
+        plan: Plan,
+        outcome: Mapping[str, Any],
+        since: datetime,
+        context: ToolContext,
+    ) -> Observation:
+        api = SchedulerApi(self.client, context.person.role)
+        seen = pause_seen if arguments.action == "pause" else schedule_seen
+        return await seen(api, arguments.task_id, since)
 
     async def probe(self, arguments: PauseTaskArguments, plan: Plan, context: ToolContext) -> Outcome | None:
         api = SchedulerApi(self.client, context.person.role)
@@ -121,6 +135,14 @@ class PauseTask:
                 "next_trigger_time": stamp(task.next_trigger_time),
             },
         )
+
+
+def _inverse(task: Task, pausing: bool) -> Inverse:
+    title = task_title(task.name, task.id)
+    summary = Phrase(f"恢复任务 {title}", f"Resume task {title}")
+    if not pausing:
+        summary = Phrase(f"暂停任务 {title}", f"Pause task {title}")
+    return Inverse("pause_task", {"task_id": task.id, "action": "resume" if pausing else "pause"}, summary)
 
 
 def _read_back_phrase(task: Task, ok: bool, zone: tzinfo) -> Phrase:

@@ -3,13 +3,15 @@
 The Go service has no retry endpoint, and the row that its own tool writes is never picked up.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from chatops_bot.domain.errors import ToolImpossible
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.tool import Change, Outcome, Plan
+from chatops_bot.domain.tool import Change, Observation, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import RETRY, SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import (
@@ -22,6 +24,7 @@ from chatops_bot.toolsets.scheduler.candidates import failed_run
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import cut, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_run, find_task
+from chatops_bot.toolsets.scheduler.observing import run_seen
 from chatops_bot.toolsets.scheduler.read_back import RunWatch, looked_up
 from chatops_bot.toolsets.scheduler.rows import TEXT_LIMIT
 from chatops_bot.toolsets.scheduler.trigger import refuse_when_paused, trigger_and_find
@@ -95,6 +98,17 @@ class RetryFailedInstance:
         watch = RunWatch(api, self.clock, self.watch_seconds)
         fresh = await trigger_and_find(api, watch, task.id, context)
         return _outcome(run, task, fresh, verified=fresh is not None, linked=False)
+
+    async def observe(
+        self,
+        arguments: RetryFailedInstanceArguments,
+        plan: Plan,
+        outcome: Mapping[str, Any],
+        since: datetime,
+        context: ToolContext,
+    ) -> Observation:
+        api = SchedulerApi(self.client, context.person.role)
+        return await run_seen(api, outcome)
 
     async def probe(
         self, arguments: RetryFailedInstanceArguments, plan: Plan, context: ToolContext

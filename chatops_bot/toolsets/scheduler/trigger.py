@@ -1,11 +1,14 @@
 """trigger_task: one run now, outside the schedule."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from chatops_bot.domain.errors import ToolImpossible
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.tool import Change, Outcome, Plan
+from chatops_bot.domain.tool import Change, Observation, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import (
@@ -19,6 +22,7 @@ from chatops_bot.toolsets.scheduler.candidates import task_that_runs
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
+from chatops_bot.toolsets.scheduler.observing import run_seen
 from chatops_bot.toolsets.scheduler.read_back import RunWatch, looked_up, newest_run_id
 from chatops_bot.toolsets.scheduler.wire import Run, Task
 
@@ -76,6 +80,17 @@ class TriggerTask:
                 "instance_id": run.id if run else None,
             },
         )
+
+    async def observe(
+        self,
+        arguments: TriggerTaskArguments,
+        plan: Plan,
+        outcome: Mapping[str, Any],
+        since: datetime,
+        context: ToolContext,
+    ) -> Observation:
+        api = SchedulerApi(self.client, context.person.role)
+        return await run_seen(api, outcome)
 
     async def probe(
         self, arguments: TriggerTaskArguments, plan: Plan, context: ToolContext

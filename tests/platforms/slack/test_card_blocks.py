@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.domain.language import Phrase
@@ -104,7 +104,6 @@ def test_slack_takes_every_card_whole_and_reads_no_markup_in_it(proposal):
     ] == [button.control for button in buttons]
 
 
-@settings(max_examples=20)
 @given(proposals(), st.integers(1, 400))
 def test_slack_takes_every_page(proposal, number):
     page = page_modal(proposal, number, sealed=lambda *parts: "s" * 80, redact=str, may_record=True)

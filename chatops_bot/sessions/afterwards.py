@@ -1,0 +1,34 @@
+"""What is still to be done about actions that were run: to look again, and to take back what nobody kept."""
+
+from datetime import datetime, timedelta
+
+from chatops_bot.ports import Clock, Proposals
+from chatops_bot.sessions.keeping import Reverting
+from chatops_bot.sessions.undoing import Undoing
+from chatops_bot.sessions.watching import WATCHED, Watching
+
+EVERY = timedelta(seconds=15)
+"""All that was ever run is read for this, so not at every beat; what is due is due in minutes."""
+
+
+class Afterwards:
+    def __init__(
+        self, *, proposals: Proposals, watching: Watching, undoing: Undoing, reverting: Reverting, clock: Clock
+    ) -> None:  # fmt: skip
+        self._proposals = proposals
+        self._watching = watching
+        self._undoing = undoing
+        self._reverting = reverting
+        self._clock = clock
+        self._swept_at: datetime | None = None
+
+    async def sweep(self) -> None:
+        """Do what is due now; what was due while nobody was there is done late."""
+        now = self._clock.now()
+        if self._swept_at is not None and now - self._swept_at < EVERY:
+            return
+        self._swept_at = now
+        for proposal in await self._proposals.in_states(WATCHED):
+            if not await self._reverting.revert(proposal, now):
+                await self._undoing.repair(proposal)
+                await self._watching.look(proposal, now)

@@ -1,0 +1,95 @@
+"""Undo: what takes an applied action back is proposed like any other change, on a card of its own.
+
+The applied proposal notes first, by compare-and-set, which proposal takes it back, so that two presses make one.
+"""
+
+from chatops_bot.domain.errors import ToolError, ToolRefused
+from chatops_bot.domain.event import ControlUsed
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.ports import Proposals
+from chatops_bot.sessions.decisions import Decisions, How
+from chatops_bot.sessions.log_ids import bound
+from chatops_bot.sessions.proposal_cards import ProposalCards
+from chatops_bot.sessions.telling import Telling
+from chatops_bot.tools.inverting import Inverter
+from chatops_bot.tools.proposal_moves import NOBODY, ProposalMoves
+
+_ALREADY = Phrase("已提出撤销（{code}）。", "An undo was proposed already, as {code}.")
+_CANNOT = Phrase("无法撤销：{why_zh}", "It cannot be taken back: {why_en}")
+
+
+class Undoing:
+    def __init__(
+        self, *, proposals: Proposals, inverter: Inverter, moves: ProposalMoves, cards: ProposalCards,
+        decisions: Decisions, telling: Telling, redactor: Redactor,
+    ) -> None:  # fmt: skip
+        self._proposals = proposals
+        self._inverter = inverter
+        self._moves = moves
+        self._cards = cards
+        self._decisions = decisions
+        self._telling = telling
+        self._redactor = redactor
+        self._missing: set[str] = set()
+
+    async def press(self, event: ControlUsed) -> None:
+        """A press on Undo."""
+        found = await self._decisions.opened(event)
+        if found is not None:
+            applied, how = found
+            with bound(session=applied.session, turn=applied.turn_id, proposal=applied.id):
+                await self.undo(applied, event.person, how)
+
+    async def undo(self, applied: Proposal, person: Person, how: How) -> None:
+        """Propose the inverse of `applied` for `person`, who may ask for such a change."""
+        if applied.state is not ProposalState.APPLIED:
+            await self._telling.decided(applied, person)
+            return
+        try:
+            draft = await self._inverter.draft(applied, person)
+        except ToolError as error:
+            why = self._redactor.phrase(error.phrase)
+            if isinstance(error, ToolRefused):
+                await self._moves.refuse(applied, person, why, how.told())
+            await self._telling.about(applied, person, _CANNOT.filled(why_zh=why.zh, why_en=why.en))
+            return
+        noted = await self._noted(applied, draft, person, how)
+        if noted is not None:
+            await self._moves.add(draft, person, how.told())
+            await self._cards.show_new(draft)
+            await self._cards.show_quietly(noted)
+
+    async def _noted(self, applied: Proposal, draft: Proposal, person: Person, how: How) -> Proposal | None:
+        """The applied proposal once it points to `draft`; None when it points to another, which the person is told."""
+        while not applied.undone_by:
+            noted = await self._moves.move(
+                applied, ProposalState.APPLIED, person, "undone", {**how.told(), "undone_by": draft.id},
+                undone_by=draft.id,
+            )  # fmt: skip
+            if noted is not None:
+                return noted
+            latest = await self._proposals.get(applied.id)
+            if latest is None or latest.revision == applied.revision:
+                return None
+            applied = latest
+        other = await self._proposals.get(applied.undone_by)
+        await self._telling.about(applied, person, _ALREADY.filled(code=other.code if other else ""), "info")
+        return None
+
+    async def repair(self, applied: Proposal) -> None:
+        """Offer Undo again where a process died before the proposal that takes it back was made: seen missing twice in a row."""
+        if not applied.undone_by or await self._proposals.get(applied.undone_by) is not None:
+            self._missing.discard(applied.id)
+        elif applied.id not in self._missing:
+            self._missing.add(applied.id)
+        else:
+            self._missing.discard(applied.id)
+            content = {"undone_by": applied.undone_by}
+            free = await self._moves.move(
+                applied, ProposalState.APPLIED, NOBODY, "undo_lost", content, undone_by=""
+            )
+            if free is not None:
+                await self._cards.show_quietly(free)

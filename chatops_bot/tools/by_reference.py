@@ -1,0 +1,89 @@
+"""Secret arguments are never taken from a model except by reference.
+
+A reference is good for one call: the one that its form asked for, in the same conversation, with every argument as it was
+filled in. So a model that was talked into it can send the value to no other tool and no other target.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from chatops_bot.domain.errors import ToolArgumentsInvalid
+from chatops_bot.domain.form import Form, FormState
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.secret_argument import form_of
+from chatops_bot.ports import Clock, Forms
+from chatops_bot.tools.argument_model import secret_arguments
+from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
+from chatops_bot.tools.sealed_secrets import GIVEN_FOR, SealedSecrets
+from chatops_bot.tools.validation import parse_object
+
+_LITERAL = Phrase(
+    "参数 {name} 是机密，只能由人在表单里填写，不能由你给出，没有执行；请去掉这个参数重新调用，机器人会向提问人索取。不要请人把它写在消息里。",
+    "{name} is a secret: a person gives it in a form, never you, so nothing ran. Make the call again without it and the bot asks "
+    "for it. Do not ask anybody to write it in a message.",
+)
+_NOT_THIS_CALL = Phrase(
+    "参数 {name} 里的引用只对填写它的那张表单所问的调用有效，且其余参数必须原样不变，没有执行；请按表单的参数调用，或去掉它以重新索取。",
+    "The reference in {name} is good only for the call that its form asked for, with every other argument unchanged, so nothing "
+    "ran. Make exactly that call, or leave it out to have it asked for again.",
+)
+_GONE = Phrase(
+    "参数 {name} 的机密已被使用或已过期并删除，没有执行；请去掉这个参数重新调用，机器人会再次索取。",
+    "What was given for {name} was used or has expired, and is deleted, so nothing ran. Make the call again without it and the "
+    "bot asks for it anew.",
+)
+
+
+def by_reference(forms: Forms, secrets: SealedSecrets | None, clock: Clock, inner: Handler) -> Handler:
+    """Let a call through whose secret arguments are missing, or the references that its own form was given."""
+
+    async def check(invocation: Invocation) -> Dispatched:
+        names = secret_arguments(invocation.tool.spec.arguments)
+        if not names:
+            return await inner(invocation)
+        given = parse_object(invocation.call.arguments)
+        held = {name: given[name] for name in names if not _is_blank(given.get(name))}
+        for name, value in held.items():
+            form_id = form_of(value)
+            if form_id is None:
+                raise ToolArgumentsInvalid(_LITERAL.filled(name=name))
+            form = await forms.get(form_id)
+            if form is None or not _is_for(form, invocation, given):
+                raise ToolArgumentsInvalid(_NOT_THIS_CALL.filled(name=name))
+            if secrets is None or not _is_recent(form, clock.now()) or not await secrets.is_kept(value):
+                raise ToolArgumentsInvalid(_GONE.filled(name=name))
+        # Models that must send every argument send "" for what they do not know.
+        told = {name: value for name, value in given.items() if name not in names or name in held}
+        call = invocation.call
+        if told != given:
+            call = replace(call, arguments=canonical_json(told))
+        return await inner(replace(invocation, call=call))
+
+    return check
+
+
+def _is_for(form: Form, invocation: Invocation, given: Mapping[str, Any]) -> bool:
+    """Whether a call is the one that `form` was filled in for, to the letter."""
+    if form.state is not FormState.SUBMITTED or form.tool != invocation.tool.spec.name:
+        return False
+    try:
+        called = invocation.tool.spec.arguments.model_validate(dict(given)).model_dump(mode="json")
+    except ValidationError:
+        return False
+    return form.session == invocation.context.session and canonical_json(called) == canonical_json(
+        dict(form.arguments or {})
+    )
+
+
+def _is_recent(form: Form, now: datetime) -> bool:
+    """Whether a proposal that is made now ends before what was typed is deleted."""
+    return form.closed_at is not None and now - form.closed_at < GIVEN_FOR
+
+
+def _is_blank(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())

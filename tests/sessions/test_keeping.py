@@ -1,0 +1,207 @@
+"""Commit-confirm: what nobody keeps is taken back, once, with the approval that the change had; what changed since is left alone."""
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any, cast
+
+import pytest
+
+from chatops_bot.app.clock import ManualClock
+from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.people import Role
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.policy_rules import Rule
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.ports import Store
+from tests.scenarios.tapped_store import tapped
+from tests.sessions.aftercare import Aftercare, ReversibleSwitches, passes
+from tests.sessions.panel import ANA, BEN, VERA, Panel
+from tests.small_tools import OSCAR
+
+TEN = timedelta(minutes=10)
+RULES = [Rule(keep_for=TEN)]
+APPLIED = ProposalState.APPLIED
+
+
+@pytest.fixture
+def switches() -> ReversibleSwitches:
+    return ReversibleSwitches()
+
+
+@pytest.fixture
+def panel(store: Store, clock: ManualClock, switches: ReversibleSwitches) -> Panel:
+    return Panel(store, clock, switches=switches, policy=Policy(RULES))
+
+
+async def applied(panel: Panel) -> Proposal:
+    return await panel.press(ANA, await panel.propose())
+
+
+async def inverse(panel: Panel, of: Proposal) -> Proposal:
+    found = await panel.store.proposals.get((await panel.now(of)).undone_by)
+    assert found is not None
+    return found
+
+
+async def test_the_card_says_before_and_after_when_it_is_taken_back(panel: Panel):
+    proposal = await panel.propose()
+    assert "10 min" in str(panel.board.cards[proposal.id])
+    done = await panel.press(ANA, proposal)
+    assert done.keep_until == panel.clock.now() + TEN
+    assert "taken back at" in str(panel.board.cards[proposal.id])
+    assert "keep" in panel.board.buttons(proposal.id)
+
+
+async def test_what_nobody_keeps_is_taken_back_once_without_a_new_approval(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    await passes(panel, care, seconds=599)
+    assert panel.switches.state(1) == "disabled"
+    for _ in range(60):
+        await passes(panel, care, seconds=60)
+    assert panel.flips() == [(1, "pause"), (1, "resume")], (
+        "and what takes it back is not taken back in its turn"
+    )
+    back = await inverse(panel, change)
+    assert (back.state, back.inverse_of, back.votes) == (APPLIED, change.id, change.votes)
+    assert back.keep_until is None
+    assert (await panel.steps(back))[:3] == ["proposed", "claimed", "applied"]
+    assert "reverted" in await panel.steps(change)
+    assert back.code in str(panel.board.cards[change.id])
+    assert "keep" not in panel.board.buttons(change.id)
+
+
+@pytest.mark.parametrize("person", [ANA, BEN])
+async def test_what_an_approver_keeps_stays(panel: Panel, person):
+    care, change = Aftercare.of(panel), await applied(panel)
+    kept = await care.press(person, change, "keep")
+    assert (kept.kept_by_id, kept.undone_by) == (person.id, "")
+    await passes(panel, care, seconds=3600)
+    assert panel.flips() == [(1, "pause")]
+    assert person.name in str(panel.board.cards[change.id])
+    assert "kept" in await panel.steps(change)
+
+
+@pytest.mark.parametrize("person", [OSCAR, VERA])
+async def test_who_may_not_approve_may_not_keep(panel: Panel, person):
+    care, change = Aftercare.of(panel), await applied(panel)
+    assert await care.press(person, change, "keep") == change
+    assert panel.board.heard(person) == ["Only somebody who may approve this change may say to keep it."]
+    await passes(panel, care, seconds=600)
+    assert panel.switches.state(1) == "enabled"
+
+
+async def test_who_comes_too_late_to_keep_it_is_told(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    event = panel.event(ANA, change, "keep")
+    panel.clock.advance(TEN)
+    await care.keeping.press(event)
+    assert panel.board.heard(ANA)[-1].startswith("There is nothing to keep any more")
+    await passes(panel, care, seconds=15)
+    assert panel.switches.state(1) == "enabled"
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"), [("owner", "owner: ops → dba"), ("status", "Task #1 is enabled already")]
+)
+async def test_what_was_changed_since_is_left_alone_and_the_card_says_so(
+    panel: Panel, switches, fact: str, said: str
+):
+    care, change = Aftercare.of(panel), await applied(panel)
+    if fact == "owner":
+        switches.owner = "dba"
+    else:
+        switches.states[1] = "enabled"
+    for _ in range(3):
+        await passes(panel, care, seconds=600)
+    assert panel.flips() == [(1, "pause")]
+    after = await panel.now(change)
+    assert (after.keep_until, after.undone_by) == (None, "")
+    assert said in str(panel.board.cards[change.id])
+    assert (await panel.steps(change)).count("not_reverted") == 1
+
+
+async def test_who_may_no_longer_approve_takes_nothing_back(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    panel.people.known[ANA.id] = type(ANA)(ANA.id, ANA.name, Role.VIEWER)
+    await passes(panel, care, seconds=600)
+    back = await inverse(panel, change)
+    assert back.state is ProposalState.EXPIRED
+    assert panel.flips() == [(1, "pause")]
+
+
+async def test_while_nobody_can_be_asked_who_people_are_it_waits(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    panel.people.fault = PlatformError("Slack is down.")
+    await passes(panel, care, seconds=600)
+    assert (await panel.now(change)).undone_by == ""
+    panel.people.fault = None
+    await passes(panel, care, seconds=15)
+    assert panel.switches.state(1) == "enabled"
+
+
+async def test_two_processes_take_it_back_once(panel: Panel):
+    cares = [Aftercare.of(panel), Aftercare.of(panel, panel.process("process_2"))]
+    await applied(panel)
+    await passes(panel, *cares, seconds=600)
+    await passes(panel, *cares, seconds=15)
+    assert panel.flips() == [(1, "pause"), (1, "resume")]
+
+
+CLAIM = 2
+"""The write that claims the revert: noted, stored, claimed."""
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("at", range(9))
+async def test_a_process_that_dies_at_any_write_leaves_a_revert_that_is_run_once(
+    panel: Panel, store, at: int, after: bool
+):
+    change = await applied(panel)
+    writes = 0
+
+    async def dies(name: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        nonlocal writes
+        if name not in (
+            "proposals.move",
+            "proposals.add",
+            "proposals.shown",
+            "audit.record",
+            "transcripts.append",
+        ):
+            return await call()
+        if writes == at and not after:
+            raise Killed
+        done = await call()
+        if writes == at:
+            raise Killed
+        writes += 1
+        return done
+
+    dying = Panel(
+        cast("Store", tapped(dies)(store)), panel.clock, ids=panel.ids, board=panel.board, switches=panel.switches,
+        policy=panel.policy, people=panel.people,
+    )  # fmt: skip
+    with contextlib.suppress(Killed, BaseExceptionGroup):
+        await passes(dying, Aftercare.of(dying, dying.process("process_2")), seconds=600)
+    panel.dead.add("process_2")
+    next_one = panel.process("process_3")
+    await next_one.applying.recover()
+    care = Aftercare.of(panel, next_one)
+    for _ in range(4):
+        await passes(panel, care, seconds=20)
+    back = await inverse(panel, change)
+    flips = len(panel.flips())
+    if (at, after) == (
+        CLAIM,
+        True,
+    ):  # claimed, and nothing done yet: nobody can know, so it is not tried again
+        assert (back.state, flips) == (ProposalState.OUTCOME_UNKNOWN, 1)
+    else:
+        assert (back.state, flips) == (APPLIED, 2)
+    assert asyncio.all_tasks() == {asyncio.current_task()}

@@ -1,0 +1,53 @@
+"""Why somebody rejected, said afterwards: by them, once; it is kept like a decision."""
+
+import pytest
+
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.transcript import ProposalDecided
+from tests.sessions.panel import ANA, BEN, Panel
+from tests.small_tools import SESSION
+
+
+async def rejected(panel: Panel) -> Proposal:
+    return await panel.press(ANA, await panel.propose(), "reject")
+
+
+async def say(panel: Panel, proposal: Proposal, person: Person, reason: str) -> Proposal:
+    await panel.one.decisions.by_code(SESSION, proposal.code, person, "reject", "en", reason=reason)
+    return await panel.now(proposal)
+
+
+async def reasons_remembered(panel: Panel) -> list[str]:
+    entries = await panel.store.transcripts.load(SESSION)
+    return [entry.reason for entry in entries if isinstance(entry, ProposalDecided)]
+
+
+async def test_whoever_rejected_says_why_afterwards(panel: Panel):
+    said = await say(panel, await rejected(panel), ANA, "the backup runs, hunter2-and-more")
+    assert said.state is ProposalState.REJECTED
+    assert said.reason.startswith("the backup runs, ")
+    assert "hunter2" not in said.reason
+    assert await reasons_remembered(panel) == ["", said.reason]
+    assert await panel.steps(said) == ["proposed", "rejected", "reason_given"]
+    assert "the backup runs" in str(panel.board.cards[said.id])
+    assert "reason" not in panel.board.buttons(said.id)
+
+
+@pytest.mark.parametrize("person", [BEN, ANA])
+async def test_nobody_else_says_why_and_nobody_says_it_twice(panel: Panel, person: Person):
+    proposal = await rejected(panel)
+    if person == ANA:
+        proposal = await say(panel, proposal, ANA, "the backup runs")
+    assert await say(panel, proposal, person, "no such reason") == proposal
+    assert panel.board.heard(person)[-1].startswith("This proposal is decided already")
+
+
+async def test_a_reason_is_remembered_after_a_crash_that_cut_it_off(panel: Panel):
+    proposal = await rejected(panel)
+    await panel.moves.move(
+        proposal, ProposalState.REJECTED, ANA, "reason_given", {}, reason="the backup runs"
+    )
+    await panel.process("process_2").applying.recover()
+    assert await reasons_remembered(panel) == ["", "the backup runs"]
+    assert "the backup runs" in str(panel.board.cards[proposal.id])

@@ -1,0 +1,86 @@
+"""Undo: the inverse of an applied change becomes a proposal like any other, one for however many presses."""
+
+import asyncio
+
+import pytest
+
+from chatops_bot.app.clock import ManualClock
+from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.ports import Store
+from tests.sessions.aftercare import Aftercare, ReversibleSwitches, passes
+from tests.sessions.panel import ADAM, ANA, BEN, VERA, Panel
+from tests.small_tools import OSCAR
+
+
+@pytest.fixture
+def panel(store: Store, clock: ManualClock) -> Panel:
+    return Panel(store, clock, switches=ReversibleSwitches())
+
+
+async def pending(panel: Panel) -> list[Proposal]:
+    return await panel.store.proposals.in_states(frozenset({ProposalState.PENDING}))
+
+
+async def test_the_card_says_beforehand_and_offers_afterwards_what_takes_it_back(panel: Panel):
+    proposal = await panel.propose()
+    assert "resume task #1" in str(panel.board.cards[proposal.id])
+    assert "undo" not in panel.board.buttons(proposal.id)
+    await panel.press(ANA, proposal)
+    assert "undo" in panel.board.buttons(proposal.id)
+
+
+async def test_a_press_proposes_the_inverse_which_runs_when_somebody_approves(panel: Panel):
+    care, applied = Aftercare.of(panel), await panel.press(ANA, await panel.propose())
+    undone = await care.press(OSCAR, applied, "undo")
+    (inverse,) = await pending(panel)
+    assert (undone.undone_by, inverse.inverse_of, inverse.requester_id) == (inverse.id, applied.id, OSCAR.id)
+    assert inverse.arguments == {"task_id": 1, "action": "resume", "note": ""}
+    assert "undo" not in panel.board.buttons(applied.id)
+    assert inverse.code in str(panel.board.cards[applied.id])
+    assert panel.switches.state(1) == "disabled", "nothing happens before somebody approves"
+    assert (await panel.press(ANA, inverse)).state is ProposalState.APPLIED
+    assert panel.switches.state(1) == "enabled"
+    assert await panel.steps(applied) == ["proposed", "approved", "claimed", "applied", "undone"]
+
+
+async def test_many_presses_in_two_processes_make_one(panel: Panel):
+    cares = [Aftercare.of(panel), Aftercare.of(panel, panel.process("process_2"))]
+    applied = await panel.press(ANA, await panel.propose())
+    await asyncio.gather(
+        *(cares[n % 2].press(person, applied, "undo") for n, person in enumerate((OSCAR, ANA, BEN, ADAM) * 2))
+    )
+    assert len(await pending(panel)) == 1
+    assert len(panel.board.posted) == 2
+    heard = [said for person in (OSCAR, ANA, BEN, ADAM) for said in panel.board.heard(person)]
+    assert sum(said.startswith("An undo was proposed already") for said in heard) == 7
+
+
+async def test_who_may_not_ask_for_such_a_change_may_not_undo(panel: Panel):
+    applied = await panel.press(ANA, await panel.propose())
+    assert await Aftercare.of(panel).press(VERA, applied, "undo") == applied
+    assert panel.board.heard(VERA)[-1].startswith("It cannot be taken back: Role viewer")
+    assert (await panel.steps(applied))[-1] == "refused"
+
+
+async def test_what_was_taken_back_already_is_not_proposed(panel: Panel):
+    applied = await panel.press(ANA, await panel.propose())
+    panel.switches.states[1] = "enabled"
+    assert await Aftercare.of(panel).press(OSCAR, applied, "undo") == applied
+    assert panel.board.heard(OSCAR) == ["It cannot be taken back: Task #1 is enabled already"]
+
+
+async def test_a_change_without_an_inverse_is_not_undone(panel: Panel):
+    applied = await panel.press(ANA, await panel.propose(1, "archive"))
+    assert "undo" not in panel.board.buttons(applied.id)
+    await Aftercare.of(panel).press(OSCAR, applied, "undo")
+    assert await pending(panel) == []
+
+
+async def test_after_a_crash_before_the_undo_was_made_it_is_offered_again(panel: Panel):
+    care, applied = Aftercare.of(panel), await panel.press(ANA, await panel.propose())
+    await panel.moves.move(applied, ProposalState.APPLIED, OSCAR, "undone", {}, undone_by="prop_lost")
+    for _ in range(3):
+        await passes(panel, care, seconds=15)
+    assert "undo" in panel.board.buttons(applied.id)
+    await care.press(OSCAR, await panel.now(applied), "undo")
+    assert len(await pending(panel)) == 1
