@@ -43,7 +43,7 @@ from tests.scenarios.tapped_store import tapped
 
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
 DEADLINE = 60.0
-POLL = 0.005
+POLL = 0.01
 ROUNDS = 2
 """Looks at what was run after which a lost undo is offered again."""
 ANYTHING = frozenset(ProposalState)
