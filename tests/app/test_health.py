@@ -105,7 +105,7 @@ async def test_a_bot_that_still_recovers_is_not_ready_and_then_is(world: World):
     recovering, may_go_on = asyncio.Event(), asyncio.Event()
 
     async def tap(name: str, call: Callable[[], Awaitable[Any]]) -> Any:
-        if name == "turns.running":
+        if name == "turns.take_over":
             recovering.set()
             await may_go_on.wait()
         return await call()

@@ -40,6 +40,19 @@ async def test_a_thread_goes_on_over_both_bots(pair: Pair):
     assert all(pair.calls[name, "turns.begin"] for name in "ab"), "both had their share"
 
 
+async def test_an_event_that_slack_gives_to_both_bots_is_answered_once(pair: Pair):
+    world, model = pair.world, ScriptedModel([says(f"answer {n}") for n in range(3)])
+    async with pair.bot("a", model), pair.bot("b", model):
+        roots = []
+        for number in range(3):
+            await world.sim("fault", event="app_mention", fault="twice")
+            await world.sim("fault", event="message", fault="twice")
+            roots.append(await world.says("oscar", f"{world.mention} question {number}"))
+            await world.settled(roots[-1], 1)
+        assert [len(await world.thread(ts)) for ts in roots] == [2, 2, 2]
+    assert pair.calls["a", "turns.begin"] + pair.calls["b", "turns.begin"] > 3, "each came to both"
+
+
 @pytest.mark.case("hitl-C01")
 async def test_proposals_made_by_one_bot_are_approved_through_either_and_run_once(pair: Pair):
     world = pair.world
