@@ -16,7 +16,9 @@ from tests.redis_server import RedisServer
 from tests.scenarios.tapped_store import ROLES
 
 RUNS = {1: 1, 3: 4}
-"""Kills on a road by the size of the test; in full, at every point."""
+"""Kills on a road by the size of the test. In full a bot dies at every point; what dies beside it, at some."""
+REDIS_RUNS = RUNS | {30: 30}
+SECOND_RUNS = RUNS | {30: 10}
 GOLDEN = 0.618
 """Multiples of it fall far from each other."""
 roads = pytest.mark.parametrize("road", ROADS, ids=[road.name for road in ROADS])
@@ -51,7 +53,8 @@ async def every(
         for at, (phase, name) in enumerate(whole.counted.points, start=1)
         if phase in road.struck and (not strikes_redis or name.split()[1].startswith(ROLES))
     ]
-    chosen = spread(points, RUNS.get(soak, len(points)), ROADS.index(road) + turn)
+    wanted = (REDIS_RUNS if strikes_redis else RUNS).get(soak, len(points))
+    chosen = spread(points, wanted, ROADS.index(road) + turn)
     awaits = Counter(phase for phase, _ in whole.counted.awaits if phase in road.struck)
     print(f"{road.name}: awaits {dict(awaits)}; {len(chosen)} of {len(points)} points struck")
     came_to: Counter[str] = Counter()
@@ -131,7 +134,7 @@ async def test_a_second_bot_that_is_killed_while_it_recovers(
             assert judged.wrong == [], f"{death}: {judged.wrong}"
             assert second.counted is not None
             points = range(1, len(second.counted.points) + 1)
-            chosen = spread(points, RUNS.get(soak, len(points)), 3)
+            chosen = spread(points, SECOND_RUNS[soak], 3)
             print(f"{kind}, after a death {death}: {len(chosen)} of {len(points)} points struck")
             for at in chosen:
                 ended, judged = await yard.walk(road, first, at)
