@@ -138,14 +138,14 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
         "what was run": core.afterwards.sweep,
         "forms": core.forms.sweep,
         "filled forms": core.router.begin_filled,
-        "sealed secrets": core.secrets.sweep,
     }
 
     async def in_one_process(work: Callable[[], Awaitable[None]]) -> None:
         if await core.store.leases.take("sweep", core.store.process, seconds) is not None:
             await work()
 
-    return {name: partial(in_one_process, work) for name, work in works.items()}
+    leased = {name: partial(in_one_process, work) for name, work in works.items()}
+    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides those that it knows
 
 
 def _slack(
