@@ -182,7 +182,7 @@ def _dispatcher(
         policy=engine.policy,
         audit=store.audit,
         proposer=engine.proposer,
-        asker=Asker(store.forms, clock, ids, config.proposal_lifetime, sealed),
+        asker=Asker(store.forms, clock, ids, redactor, config.proposal_lifetime, sealed),
         redactor=redactor,
         clock=clock,
     )
