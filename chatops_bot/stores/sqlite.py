@@ -72,7 +72,7 @@ class SqliteStore:
         self.turns = SqliteTurns(file, clock, self.process)
         self.inbox = SqliteInbox(file, clock)
         self.proposals = SqliteProposals(file, key)
-        self.forms = SqliteForms(file)
+        self.forms = SqliteForms(file, key)
         self.audit = SqliteAudit(file, key)
         self.leases = SqliteLeases(file, clock)
         self.secret_values = SqliteSecretValues(file, clock)
