@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel
 
 from chatops_bot.domain.errors import ToolError, ToolFailed, ToolImpossible, ToolTimedOut
-from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState, canonical_json, sealed_digest
@@ -103,7 +103,7 @@ class Applier:
             tool, arguments = self._call_of(proposal)
             fresh = await called(tool.spec, tool.plan(arguments, context))
         except ToolImpossible as error:
-            return _impossible(error.phrase, _language(proposal))
+            return await self._impossible(proposal, context, error.phrase)
         except ToolError as error:
             return _nothing_ran(error.phrase)
         drift = _differences(proposal.plan.preconditions, fresh.preconditions)
@@ -125,6 +125,17 @@ class Applier:
             return Applied(state, error.phrase, {"error": error.phrase.en})
         except ToolError as error:
             return _failed(error.phrase)
+
+    async def _impossible(self, proposal: Proposal, context: ToolContext, why: Phrase) -> Applied:
+        """Drift that no plan can be made on. Where things are already as the action would make them, that is what changed."""
+        try:
+            tool, arguments = self._call_of(proposal)
+            is_so = await called(tool.spec, tool.probe(arguments, proposal.plan, context)) is not None
+        except ToolError:
+            is_so = False
+        changes = [one for one in proposal.plan.changes if is_so and one.before != one.after]
+        content = {one.field: {"before": one.before, "now": one.after} for one in changes}
+        return Applied(ProposalState.DRIFTED, _overtaken(why), {"drifted": content, "error": why.en})
 
     def _changed_rules(self, proposal: Proposal) -> dict[str, tuple[Any, Any]]:
         """What the approval rested on beside the facts: the tool's contract and the policy. Raises ToolUnknown."""
@@ -158,10 +169,6 @@ def _context(proposal: Proposal, approver: Person) -> ToolContext:
     return ToolContext(approver, proposal.session, proposal.turn_id, idempotency_key=proposal.id)
 
 
-def _language(proposal: Proposal) -> Language:
-    return "zh" if proposal.language == "zh" else "en"
-
-
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """By field what it was and what it is, where that differs."""
     fields = sorted({*before, *now})
@@ -177,9 +184,10 @@ def _drifted(differences: Mapping[str, tuple[Any, Any]]) -> Applied:
     return Applied(ProposalState.DRIFTED, _drift_phrase(listed), {"drifted": content})
 
 
-def _impossible(why: Phrase, language: Language) -> Applied:
-    return Applied(
-        ProposalState.DRIFTED, _drift_phrase(why.said_in(language)), {"drifted": {}, "error": why.en}
+def _overtaken(why: Phrase) -> Phrase:
+    return Phrase(
+        f"没有执行，提出之后情况已经变化：{why.zh.rstrip('。.')}。",
+        f"Nothing was run, since things changed after it was asked for: {why.en.rstrip('。.')}.",
     )
 
 

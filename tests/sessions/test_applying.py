@@ -15,8 +15,10 @@ from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Risk, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState, Vote, action_digest, sealed_digest
 from chatops_bot.domain.tool import Change, Inverse, Plan
+from chatops_bot.domain.view import Fact, Facts, Notice
 from chatops_bot.ports import ToolContext
 from chatops_bot.tools.apply import Applier
+from chatops_bot.tools.invocation import TurnMemory
 from tests.sessions.panel import ADAM, ANA, BEN, FlipArgs, Panel, TwoMust, drifted
 from tests.small_tools import KEY, OSCAR, SESSION
 
@@ -474,3 +476,23 @@ async def test_a_card_that_was_never_posted_is_posted_after_the_restart(panel: P
     await panel.process("process_2").applying.recover()
     assert panel.board.posted == [proposal.id]
     assert (await panel.press(ANA, proposal)).state is APPLIED
+
+
+async def test_a_change_that_somebody_else_has_made_meanwhile_is_told_once_and_as_things_are_now(
+    panel: Panel,
+):
+    first = await panel.propose()
+    panel.memory = TurnMemory()
+    second = await panel.propose(turn="turn_2", session=replace(SESSION, thread="2.2"))
+    await panel.press(ANA, first)
+    done = await panel.press(ANA, second)
+    assert (done.state, drifted(done)) == ("drifted", {"status": {"before": "enabled", "now": "disabled"}})
+    assert done.outcome_text == (
+        "Nothing was run, since things changed after it was asked for: Task #1 is disabled already."
+    )
+    _, notice, now, facts, *_ = panel.board.cards[done.id].blocks
+    assert isinstance(notice, Notice)
+    assert notice.text == done.outcome_text
+    assert now == Facts((Fact("Status", "now disabled (was enabled when it was asked for)"),))
+    assert isinstance(facts, Facts)
+    assert "Status" not in [fact.label for fact in facts.facts]
