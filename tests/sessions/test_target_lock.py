@@ -164,3 +164,13 @@ async def test_who_waits_long_says_so_once_and_looks_now_and_then(clock: ManualC
     async with lock_of(shelf, clock).held(proposal, waiting) as fence:
         assert (fence, waits, shelf.tried) == (7, 1, 3)
     assert asyncio.get_running_loop().time() - began > 1.9 * LOOK_SECONDS
+
+
+async def test_a_lease_is_renewed_well_before_it_ends(clock: ManualClock, proposal: Proposal):
+    async def is_dead(process: str) -> bool:
+        return False
+
+    shelf = Shelf(faults=[False])
+    async with TargetLock(shelf, "me", is_dead, clock, 3).held(proposal, unasked):
+        async with asyncio.timeout(6):
+            await shelf.renewals.wait()
