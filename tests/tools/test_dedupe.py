@@ -1,7 +1,9 @@
 """What came to nothing may be tried again in the same turn; what worked is given back as it was."""
 
+from typing import Literal
+
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.tool import ToolCall, ToolResult, ToolStatus
+from chatops_bot.domain.tool import ToolCall, ToolResult
 from chatops_bot.ports import ToolContext
 from chatops_bot.tools.dedupe import deduplicated
 from chatops_bot.tools.invocation import Dispatched, Invocation, TurnMemory
@@ -9,7 +11,7 @@ from tests.small_tools import OSCAR, SESSION, Look, Switch, SwitchArgs
 
 
 async def test_an_error_is_not_remembered_and_a_success_is():
-    statuses: tuple[ToolStatus, ...] = ("error", "waits", "ok")
+    statuses: tuple[Literal["error", "waits", "ok"], ...] = ("error", "waits", "ok")
     results = [ToolResult(status, {"n": n}, Phrase("", "")) for n, status in enumerate(statuses)]
     calls = iter(results)
 
