@@ -15,6 +15,7 @@ from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState, Via, Vote
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import opened_button
+from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.voting import vote_of
 from chatops_bot.ports import Clock, Proposals
@@ -82,7 +83,7 @@ class Decisions:
 
     def __init__(
         self, *, proposals: Proposals, telling: Telling, policy: Policy, moves: ProposalMoves, cards: ProposalCards,
-        applying: Applying, redactor: Redactor, clock: Clock, key: bytes,
+        applying: Applying, redactor: Redactor, clock: Clock, key: bytes, seals: VoteSeals,
     ) -> None:  # fmt: skip
         self._proposals = proposals
         self._telling = telling
@@ -93,6 +94,7 @@ class Decisions:
         self._redactor = redactor
         self._clock = clock
         self._key = key
+        self._seals = seals
 
     async def waiting(self, session: SessionKey) -> list[Proposal]:
         """The session's proposals that may be decided on now, oldest first."""
@@ -205,7 +207,7 @@ class Decisions:
         )
         if refusal is not None:
             return await self._refused(proposal, person, refusal, how)
-        if person.id not in proposal.read_by and needs_reading(proposal, self._redactor.text):
+        if not self._seals.has_read(proposal, person.id) and needs_reading(proposal, self._redactor.text):
             return await self._refused(proposal, person, READ_FIRST_REFUSED, how)
         is_frozen = self._policy.frozen(subject_of(proposal), now) is not None
         why = self._redactor.text(break_glass.strip())[:REASON_CHARS] if is_frozen else ""
@@ -215,7 +217,7 @@ class Decisions:
             told = _VOTED.filled(when=f"{earlier.at:%H:%M} UTC", missing=missing)
             await self._telling.about(proposal, person, told)
             return True
-        vote = Vote(person.id, person.name, person.role.value, now, how.via, why)
+        vote = self._seals.vote(proposal, Vote(person.id, person.name, person.role.value, now, how.via, why))
         votes = (*proposal.votes, vote)
         is_last = len(votes) >= proposal.quorum
         moved = await self._moves.move(
