@@ -6,8 +6,9 @@ from typing import Any
 
 from chatops_bot.domain.form import EDGES, GUARDED_BY_EXPIRY, Form, FormState
 from chatops_bot.domain.session import MessageRef
+from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import RowByRow, form_from, form_text
-from chatops_bot.stores.sqlite_file import SqliteFile
+from chatops_bot.stores.sqlite_file import SqliteFile, lateness, never
 
 FORMS_TABLE = """
     CREATE TABLE forms (
@@ -22,8 +23,9 @@ _Row = tuple[str, str, str | None, str | None, int]
 
 
 class SqliteForms:
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: SqliteFile, clock: Clock) -> None:
         self._file = file
+        self._clock = clock
         self._row_by_row = RowByRow()
 
     async def add(self, form: Form) -> None:
@@ -38,13 +40,13 @@ class SqliteForms:
     async def move(self, form: Form, to: FormState, now: datetime, **changes: Any) -> Form | None:
         if to not in EDGES[form.state]:
             raise ValueError(f"a form does not go from {form.state} to {to}")
-        if to in GUARDED_BY_EXPIRY and now >= form.expires_at:
-            return None
+        is_late = lateness(self._clock, now, form.expires_at) if to in GUARDED_BY_EXPIRY else never
         moved = replace(form, state=to, revision=form.revision + 1, **changes)
         row = (moved.state.value, moved.revision, moved.answer_turn_id, form_text(moved))
         won = await self._file.write(
             lambda db: (
-                db.execute(
+                not is_late()
+                and db.execute(
                     "UPDATE forms SET state = ?, revision = ?, answer_turn = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
                     (*row, form.id, form.state.value, form.revision),
                 ).rowcount
