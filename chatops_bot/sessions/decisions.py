@@ -189,7 +189,7 @@ class Decisions:
                 if newer is None:
                     return
                 if newer.revision == proposal.revision:
-                    # Nobody was faster, so it was too late by the store's clock.
+                    # Nobody was faster, so its time was over when the store came to it.
                     await self._too_late(newer, person, how)
                     return
                 proposal = newer
