@@ -148,7 +148,7 @@ class Decisions:
     async def reject(self, proposal: Proposal, person: Person, how: How, reason: str = "") -> None:
         """Reject for somebody who may, in time or not: a late no is a no. `reason` goes on the record, and to the model; whoever
         rejected without one may say it afterwards, once."""
-        said = self._redactor.text(reason.strip()[:REASON_CHARS])
+        said = self._redactor.text(reason.strip())[:REASON_CHARS]
         await self._until_moved(proposal, person, how, lambda latest: self._reject(latest, person, how, said))
 
     async def _until_moved(
@@ -185,7 +185,7 @@ class Decisions:
         if person.id not in proposal.read_by and needs_reading(proposal, self._redactor.text):
             return await self._refused(proposal, person, READ_FIRST_REFUSED, how)
         is_frozen = self._policy.frozen(subject_of(proposal), now) is not None
-        why = self._redactor.text(break_glass.strip()[:REASON_CHARS]) if is_frozen else ""
+        why = self._redactor.text(break_glass.strip())[:REASON_CHARS] if is_frozen else ""
         earlier = vote_of(proposal, person.id)
         if earlier is not None:
             missing = proposal.quorum - len(proposal.votes)

@@ -63,7 +63,7 @@ _FULL = Phrase(
 
 _GO_ON = Phrase(
     "提案 {code} 的结果如何？接下来应该做什么？",
-    "What came of proposal {code}, and what should be done next?",
+    "Proposal {code}: did it work? What should be done next?",
 )
 
 

@@ -459,7 +459,7 @@ async def test_a_proposal_of_a_chat_is_approved_here_once_and_its_card_tells(wor
         assert sorted(one.code or 0 for one in both) == [0, 1]
         done = await world.becomes(ts, card, "Done: Pause task nightly-report")
         assert ME in everything(done)
-        assert action_ids(done) == ["continue"]
+        assert action_ids(done) == ["undo", "continue"]
     assert len(world.to_scheduler.reached(PAUSE)) == 1
 
 

@@ -1,8 +1,20 @@
 """The table of roles: who asks, who approves, and why not."""
 
+import itertools
+
 import pytest
 
-from chatops_bot.domain.people import Effect, Person, Risk, Role, may_approve, may_ask, may_reject, may_stop
+from chatops_bot.domain.people import (
+    Effect,
+    Person,
+    Risk,
+    Role,
+    lower,
+    may_approve,
+    may_ask,
+    may_reject,
+    may_stop,
+)
 
 READ, WRITE, DELETE = Effect.READ, Effect.WRITE, Effect.DESTRUCTIVE
 
@@ -23,6 +35,20 @@ def person(role: Role, name: str = "someone") -> Person:
 )
 def test_who_may_ask_for_what(role: Role, allowed: set[Effect]):
     assert {effect for effect in Effect if may_ask(person(role), effect) is None} == allowed
+
+
+def test_of_two_roles_the_lower_is_the_one_that_may_less():
+    for less, more in itertools.combinations(Role, 2):
+        assert lower(less, more) is lower(more, less) is less
+    assert lower(Role.ADMIN, Role.ADMIN) is Role.ADMIN
+
+
+def test_guests_hear_that_they_are_guests_and_viewers_whom_to_ask():
+    guest, viewer = may_ask(person(Role.GUEST), WRITE), may_ask(person(Role.VIEWER), WRITE)
+    assert guest is not None
+    assert viewer is not None
+    assert guest.en == "Guests cannot use this bot."
+    assert viewer.en.startswith("Role viewer may read but not ask for changes")
 
 
 @pytest.mark.parametrize(

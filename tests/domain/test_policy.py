@@ -1,5 +1,6 @@
 """Rules take away from roles: deny beats allow, empty means nobody, the highest count holds."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -174,6 +175,40 @@ def test_whoever_may_breaks_the_glass_with_a_reason_and_with_all_other_rights():
     assert policy.frozen(PAUSE, NOW + timedelta(days=3)) is None
 
 
+@pytest.mark.parametrize(
+    ("who", "en", "zh"),
+    [
+        (Who(roles=(Role.ADMIN, Role.VIEWER)), "an admin or a viewer", " admin 、 viewer "),
+        (Who(people=("U9",)), "somebody whom the policy names", "策略指定的人"),
+        (Who(groups=("S9",)), "somebody whom the policy names", "策略指定的人"),
+        (Who(people=("U9",), groups=("S9",), roles=(Role.ADMIN,)), "an admin or somebody whom the policy names", " admin 、策略指定的人"),
+    ],
+)  # fmt: skip
+def test_a_no_says_who_gets_past_it(who: Who, en: str, zh: str):
+    asked = Policy([Rule(ask=who)]).may_ask(OPERATOR, "pause_task", Effect.WRITE, "C1")
+    frozen = Policy(freezes=[Freeze(*WEEKEND, break_glass=who)]).may_approve(APPROVER, PAUSE, NOW)
+    assert asked == Phrase(
+        f"策略规定只有{zh}可以发起 pause_task，您的角色是 operator；请让他们来提出。",
+        f"The policy lets only {en} ask for pause_task, and you are operator; ask one of them to request it.",
+    )
+    assert frozen == Phrase(
+        f"冻结期至 Mon 08:00 Europe/Berlin，未执行任何操作；{zh}可以用 `批准 代码 紧急: 原因` 紧急批准。",
+        f"Frozen until Mon 08:00 Europe/Berlin, so nothing was run; {en} may break the glass with `approve CODE break-glass: reason`.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("channels", "en", "zh"),
+    [(frozenset({"C9", "C8"}), "C8 or C9", "C8、C9"), (frozenset(), "no channel", "")],
+)
+def test_what_is_kept_to_channels_says_which(channels: frozenset[str], en: str, zh: str):
+    refusal = Policy([Rule(only_in=channels)]).may_ask(ADMIN, "pause_task", Effect.WRITE, "C1")
+    assert refusal == Phrase(
+        f"策略规定 pause_task 只能在频道 {zh} 中发起和批准；请到那里处理。",
+        f"The policy lets pause_task be asked for and approved only in {en}; do it there.",
+    )
+
+
 def test_a_card_calls_by_name_those_who_may_and_did_not_ask():
     roster = Roster(
         people={
@@ -190,6 +225,54 @@ def test_a_card_calls_by_name_those_who_may_and_did_not_ask():
     named = Policy([Rule(approve=Who(people=("U3",), groups=("S9",)))], roster=roster)
     assert named.approvers(PAUSE) == Who(people=("U3",), groups=("S9",))
     assert named.escalation(PAUSE) == Who()
+
+
+def test_of_those_to_whom_it_goes_up_only_those_are_called_who_may():
+    roster = Roster(
+        people={"U1": Role.ADMIN, "U2": Role.OPERATOR}, groups={"S2": Role.OPERATOR, "S3": Role.ADMIN}
+    )
+    named = Who(people=("U1", "U2", "U9", "local:root"), groups=("S2", "S3"))
+    policy = Policy([Rule(escalate=named), Rule(count=2)], roster=roster)
+    assert policy.escalation(PAUSE) == Who(people=("U1",), groups=("S3",)), (
+        "even if they asked: they are told"
+    )
+    assert Policy().approvers(PAUSE) == Who()
+
+
+def test_a_rule_that_does_not_say_leaves_times_and_wishes_to_the_others():
+    ten = timedelta(minutes=10)
+    policy = Policy([Rule(), Rule(remind_after=ten, keep_for=ten, own=True)])
+    assert (policy.reminder_after(PAUSE), policy.keep_for(PAUSE)) == (ten, ten)
+    assert policy.may_approve(person(Role.ADMIN, "U1"), DELETE, NOW) is None
+
+
+@pytest.mark.parametrize(("channel", "via", "may"), [("C1", "button", True), ("C2", "button", False), ("C1", "local", False)])  # fmt: skip
+def test_what_is_kept_to_a_channel_is_approved_by_those_who_are_there(channel, via, may):
+    policy = Policy([Rule(only_in=frozenset({"C1"}))])
+    refusal = policy.may_approve(ADMIN, replace(PAUSE, channel=channel), NOW, via=via)
+    assert (refusal is None) is may
+
+
+def test_a_freeze_is_about_its_scope_alone():
+    policy = Policy(freezes=[Freeze(*WEEKEND, scope=ONLY_DELETE)])
+    assert policy.frozen(DELETE, NOW) is not None
+    assert policy.frozen(PAUSE, NOW) is None
+    assert policy.may_approve(ADMIN, PAUSE, NOW) is None
+
+
+def test_a_rule_about_an_effect_holds_for_that_effect_alone():
+    policy = Policy([Rule(scope=Scope(effects=frozenset({Effect.DESTRUCTIVE})), count=2)])
+    assert (policy.quorum(DELETE), policy.quorum(PAUSE)) == (2, 1)
+
+
+def test_a_guest_hears_of_their_role_and_nothing_of_the_rules():
+    policy = Policy([Rule(deny=Who(roles=tuple(Role)))])
+    assert "Role guest may not approve" in says(policy.may_approve(person(Role.GUEST), PAUSE, NOW))
+    assert "rules you out" in says(policy.may_approve(ADMIN, PAUSE, NOW))
+
+
+def test_who_may_neither_approve_nor_asked_hears_at_a_no_what_their_role_lacks():
+    assert "Role operator may not reject" in says(Policy().may_reject(OPERATOR, PAUSE))
 
 
 def test_a_card_calls_only_so_many():
@@ -211,6 +294,11 @@ def test_a_form_is_for_whom_it_asks_and_for_whom_a_rule_names():
     assert refusal(policy, ADMIN) is None
     assert refusal(policy, APPROVER) is not None
     assert refusal(policy, ADMIN, "pause_task") is not None
+    two = Policy(
+        [Rule(answer=Who(roles=(Role.ADMIN, Role.APPROVER))), Rule(answer=Who(roles=(Role.ADMIN,))), Rule()]
+    )
+    assert refusal(two, ADMIN) is None
+    assert refusal(two, APPROVER) is not None, "where two rules name somebody, both have to"
 
 
 def test_the_version_is_that_of_the_rules_and_of_nothing_else():
@@ -224,6 +312,12 @@ def test_the_version_is_that_of_the_rules_and_of_nothing_else():
     assert Policy([same], roster=Roster(people={"U1": Role.ADMIN})).version == version
     others = [Policy(), Policy([one, one]), Policy([Rule(count=2)]), Policy([one], [Freeze(*WEEKEND)])]
     assert len({version, *(other.version for other in others)}) == 5
+
+
+def test_a_release_that_changes_no_rule_keeps_the_version():
+    """What waits for approval was sealed with it: another spelling of the same rules would make all of that drift."""
+    rule = Rule("a", Scope(tools=frozenset({"a", "b", "c"}), effects=frozenset(Effect)), ask=Who(roles=(Role.ADMIN,)), keep_for=timedelta(minutes=5))  # fmt: skip
+    assert Policy([rule], [Freeze(*WEEKEND)]).version == "333619ed547b6959"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A button's value proves that this program made it, for one press on one revision."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,3 +40,23 @@ def test_a_changed_value_opens_to_nothing(press: str, proposal_id: str, revision
 @given(PRESSES, st.text(max_size=120))
 def test_a_made_up_value_opens_to_nothing(press: str, value: str):
     assert opened_button(KEY, press, value) is None
+
+
+def test_a_release_seals_a_button_as_the_one_before_it():
+    """Cards stay in a chat for long: their buttons must open after an update too."""
+    assert sealed_button(KEY, "approve", "prop_1", 7) == "prop_1.7.de04c4e91a842cca13b586904732fe11"
+
+
+@pytest.mark.parametrize(
+    "rest", ["", ".", "x.", "x.{seal}", ".{seal}", "².{seal}", "-1.{seal}", "+1.{seal}", "01.{seal}", "1.é", "1.{seal}é", "1 .{seal}", "١.{seal}"]
+)  # fmt: skip
+def test_what_is_no_number_or_no_seal_opens_to_nothing(rest: str):
+    seal = sealed_button(KEY, "approve", "prop_1", 1).rpartition(".")[2]
+    assert opened_button(KEY, "approve", f"prop_1.1.{seal}") == ("prop_1", 1)
+    assert opened_button(KEY, "approve", "prop_1." + rest.format(seal=seal)) is None
+
+
+def test_no_revision_is_so_long_that_it_would_be_one():
+    for revision, opens in ((999_999_999, True), (1_000_000_000, False)):
+        value = sealed_button(KEY, "approve", "prop_1", revision)
+        assert (opened_button(KEY, "approve", value) is not None) is opens

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -15,7 +16,10 @@ from tests.kills.taps import Taps
 
 @dataclass(frozen=True)
 class Orders:
-    """Walk `road`; at point `at` (0: never) kill process `redis`, where there is one, and then oneself where one `dies`."""
+    """Walk `road`; at point `at` (0: never) kill process `redis`, where there is one, and then oneself where one `dies`.
+
+    After the `dead` ones, the points of a recovery come first.
+    """
 
     config: Config
     secrets: Secrets
@@ -24,6 +28,7 @@ class Orders:
     at: int
     dies: bool = True
     redis: int = 0
+    dead: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -49,8 +54,11 @@ async def _run(orders: Orders, told: Connection) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     taps = Taps(orders.road.phases, orders.at, strike)
-    async with open_light_bot(orders.config, orders.secrets, orders.wall, taps) as bot:
-        told.send(bot.store.process)
+    if orders.dead:
+        taps.arm()
+    async with open_light_bot(
+        orders.config, orders.secrets, orders.wall, taps, orders.dead, told.send
+    ) as bot:
         taps.arm()
         await bot.walk(orders.road)
     told.send(Counted(taps.awaits, taps.points))

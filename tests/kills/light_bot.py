@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,6 +29,7 @@ from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.ports import Store
+from chatops_bot.sessions.afterwards import EVERY
 from chatops_bot.sessions.peers import Peers
 from chatops_bot.sessions.recovery import recover_turns
 from chatops_bot.tools.registry import Registry
@@ -43,6 +44,8 @@ from tests.scenarios.tapped_store import tapped
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
 DEADLINE = 60.0
 POLL = 0.005
+ROUNDS = 2
+"""Looks at what was run after which a lost undo is offered again."""
 ANYTHING = frozenset(ProposalState)
 
 
@@ -111,8 +114,10 @@ class LightBot:
         )
 
     async def press(self, person: Person, control: str) -> None:
-        """Press the button of every card that still has it."""
+        """Press the button of every card that still has it; what takes something back is not taken back."""
         for proposal in await self.proposals():
+            if control == "undo" and proposal.inverse_of:
+                continue
             if (found := self.wall.button(proposal.id, control)) is not None:
                 value, message = found
                 await self.core.router.handle(ControlUsed(SESSION, person, control, value, message))
@@ -122,22 +127,32 @@ class LightBot:
         if not await self.proposals():
             await self.ask()
             await self.at_rest()
+        for _ in range(ROUNDS):
+            await self.core.afterwards.sweep()
+            self.clock.ahead += EVERY
         self.taps.decided()
         for person, control in road.presses:
             await self.press(person, control)
         if road.is_late:
-            self.clock.ahead = timedelta(hours=2)
+            self.clock.ahead += timedelta(hours=2)
             await self.core.applying.sweep()
 
 
 @asynccontextmanager
 async def open_light_bot(
-    config: Config, secrets: Secrets, wall_file: Path, taps: Taps, dead: Sequence[str] = ()
+    config: Config,
+    secrets: Secrets,
+    wall_file: Path,
+    taps: Taps,
+    dead: Sequence[str] = (),
+    on_name: Callable[[str], None] = lambda name: None,
 ) -> AsyncIterator[LightBot]:
-    """A bot that has recovered what the `dead` processes left; it knows at once that they are."""
+    """A bot that has recovered what the `dead` processes left; it knows at once that they are. `on_name` is told its own
+    process's name before it does anything."""
     clock, ids = LateClock(), RandomIds()
     async with AsyncExitStack() as stack:
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
+        on_name(kept.process)
         for process in dead:
             await kept.leases.drop(f"process:{process}", process)
         http = await stack.enter_async_context(httpx.AsyncClient(transport=TappedTransport(taps)))

@@ -16,7 +16,9 @@ from tests.kills.roads import RUN, Road
 from tests.kills.wall import buttons_of
 from tests.scenarios.gateway import Gateway
 
-PAUSE = "POST /api/v1/tasks/1/pause"
+PAUSE, RESUME = "POST /api/v1/tasks/1/pause", "POST /api/v1/tasks/1/resume"
+BESIDE = {"shown", "refused", "undone", "undo_lost"}
+"""Rows that are no step of a proposal, or one that may be made again."""
 DECIDABLE = {"approve", "reject", "stop"}
 
 
@@ -49,7 +51,7 @@ class Judged:
                 for row in rows
                 if not isinstance(row, Unreadable)
                 and row.record.proposal_id == proposal.id
-                and row.record.decision not in ("shown", "refused")
+                and row.record.decision not in BESIDE
             )
             self.holds(steps == _steps(proposal), f"its steps are on record as {dict(steps)}")
 
@@ -57,21 +59,27 @@ class Judged:
 async def judge(bot: LightBot, road: Road, before: Set[str], gateway: Gateway, status: str) -> Judged:
     """`before` are the proposals that were stored when the process died; `status` is the task's, as the scheduler says it."""
     proposals = await bot.proposals()
-    pauses = gateway.reached(PAUSE)
-    judged = Judged(road, proposals, len(pauses))
+    pauses, resumes = gateway.reached(PAUSE), gateway.reached(RESUME)
+    judged = Judged(road, proposals, len(pauses) + len(resumes))
     holds = judged.holds
     vanished = before - {proposal.id for proposal in proposals}
     holds(not vanished, f"{vanished} vanished")
-    holds(len(proposals) == 1, f"{len(proposals)} proposals")
-    holds(len(pauses) <= 1, f"{len(pauses)} effects")
-    holds((status == "disabled") == bool(pauses), f"{len(pauses)} effects, and the task is {status}")
-    for proposal in proposals:
-        ran = [passed for passed in pauses if passed.key == proposal.id]
+    undone = road.undoes and proposals[0].state is ProposalState.APPLIED
+    holds(len(proposals) == (2 if undone else 1), f"{len(proposals)} proposals")
+    holds(len(pauses) <= 1, f"{len(pauses)} pauses")
+    holds(len(resumes) <= len(pauses), f"{len(resumes)} resumes")
+    is_paused = bool(pauses) and not resumes
+    holds((status == "disabled") == is_paused, f"{judged.effects} effects, and the task is {status}")
+    for proposal, reached, other in zip(
+        proposals, (pauses, resumes), (proposals[1:], proposals[:1]), strict=False
+    ):
+        ran = [passed for passed in reached if passed.key == proposal.id]
         state = proposal.state
         holds(state in road.ends, f"it came to {state}")
         holds(state is not ProposalState.APPLIED or len(ran) == 1, f"{state} with {len(ran)} effects")
         holds(state in RUN or not ran, f"{state}, and yet it ran")
         holds(not ran or len(proposal.votes) == road.quorum, f"it ran with {len(proposal.votes)} approvals")
+        holds(proposal.undone_by + proposal.inverse_of == "".join(one.id for one in other), "pair")
         _judge_card(judged, bot, proposal)
     await _judge_session(judged, bot)
     return judged

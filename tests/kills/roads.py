@@ -19,7 +19,8 @@ RUN = frozenset({ProposalState.APPLIED, ProposalState.OUTCOME_UNKNOWN})
 
 @dataclass(frozen=True)
 class Road:
-    """`phases` are begun by the card's first decision and then by each move of the proposal. `is_late`: its time runs out."""
+    """`presses` are on whatever card has that button. `phases` are begun by the first decision and then by each move of a proposal;
+    those before `struck_from` are another road's. `is_late`: its time runs out. `undoes`: what was applied is taken back."""
 
     name: str
     presses: Sequence[tuple[Person, str]]
@@ -27,6 +28,13 @@ class Road:
     ends: frozenset[ProposalState]
     is_late: bool = False
     quorum: int = 1
+    struck_from: str = ""
+    undoes: bool = False
+
+    @property
+    def struck(self) -> Sequence[str]:
+        """The phases of this road."""
+        return self.phases[self.phases.index(self.struck_from) if self.struck_from else 0 :]
 
     def policy(self) -> PolicyConfig:
         rules = (RuleConfig(tools=("pause_task",), count=self.quorum),) if self.quorum > 1 else ()
@@ -40,5 +48,10 @@ ROADS = (
     Road(
         "quorum", [(ANA, "approve"), (BEN, "approve")], ("propose", "decide", "decide", "claim", "apply", "report"), RUN,
         quorum=2,
+    ),
+    Road(
+        "undo", [(ANA, "approve"), (ANA, "undo"), (BEN, "approve")],
+        ("propose", "decide", "claim", "apply", "undo", "decide on undo", "claim undo", "apply undo", "report undo"), RUN,
+        struck_from="undo", undoes=True,
     ),
 )  # fmt: skip

@@ -78,9 +78,10 @@ class Yard:
     _headers: dict[str, str] = field(default_factory=dict)
 
     async def walk(
-        self, road: Road, at: int, *, dies: bool = True, strikes_redis: bool = False
+        self, road: Road, *struck: int, dies: bool = True, strikes_redis: bool = False
     ) -> tuple[Ended, Judged]:
-        """Send a process down the road until it is struck, let another one bring everything to its end, and judge."""
+        """Send a process down the road until it is struck, and for each further point of `struck` another one after it; let a last
+        one bring everything to its end, and judge. Returns also how the last one that was struck ended."""
         self._runs += 1
         folder = self.folder / f"run{self._runs}"
         folder.mkdir()
@@ -88,8 +89,11 @@ class Yard:
         redis = self.redis.pid if self.redis is not None and strikes_redis else 0
         self.gateway.passed.clear()
         wall = folder / "wall.db"
-        ended = await self._send(Orders(config, secrets, wall, road, at, dies, redis))
-        async with open_light_bot(config, secrets, wall, Taps(road.phases), dead=[ended.process]) as bot:
+        dead: list[str] = []
+        for at in struck:
+            ended = await self._send(Orders(config, secrets, wall, road, at, dies, redis, tuple(dead)))
+            dead.append(ended.process)
+        async with open_light_bot(config, secrets, wall, Taps(road.phases), dead) as bot:
             before = {proposal.id for proposal in await bot.proposals()}
             await bot.at_rest()
             await bot.walk(road)

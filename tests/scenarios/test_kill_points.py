@@ -31,6 +31,8 @@ from tests.scenarios.test_change import code_of
 
 LANES = 4
 """Worlds in which kill points are tried side by side; a flow mostly waits for paced edits."""
+STRIDES = {1: 9, 3: 3}
+"""Every which point is tried, by the size of the test; `tests/kills` tries more kinds of points with a lighter bot."""
 CARD_SHOWN_TIMES = 3
 """Pending, running, done."""
 PAUSE = "POST /api/v1/tasks/1/pause"
@@ -258,7 +260,7 @@ async def test_a_kill_at_any_stored_step_leaves_one_change_or_a_plain_unknown(tm
             *(stack.enter_async_context(open_world(tmp_path / f"world{lane}")) for lane in range(LANES))
         )
         every = await all_points(worlds[0], tmp_path / "whole")
-        points = every if soak > 1 else every[::3]
+        points = every[:: STRIDES.get(soak, 1)]
         waiting = list(enumerate(points))[::-1]
         came_to: dict[str, str] = {}
 

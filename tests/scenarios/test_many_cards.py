@@ -41,8 +41,8 @@ def results(world: World) -> dict[str, str]:
 async def test_five_changes_are_five_cards_with_five_decisions_of_their_own(world: World):
     tool = Switches()
     flips = [("flip", {"task_id": task, "action": "pause"}) for task in range(1, 6)]
-    failing = [("flip", {"task_id": 0, "action": "pause"}), ("no_such_tool", {}), ("flip", '{"task_id": ')]
-    reads = [("query_tasks", {}), ("query_workers", {})]
+    failing: list[tuple[str, Json]] = [("flip", {"task_id": 0, "action": "pause"}), ("no_such_tool", {})]
+    reads: list[tuple[str, Json]] = [("query_tasks", {}), ("query_workers", {})]
     model = ScriptedModel(
         [calls(*reads, *flips[:3], failing[0], reads[0], failing[1], *flips[2:], flips[0], text="Five changes.")]
     )  # fmt: skip

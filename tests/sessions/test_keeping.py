@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -184,7 +184,7 @@ async def test_a_process_that_dies_at_any_write_leaves_a_revert_that_is_run_once
         return done
 
     dying = Panel(
-        cast("Store", tapped(dies)(store)), panel.clock, ids=panel.ids, board=panel.board, switches=panel.switches,
+        tapped(dies)(store), panel.clock, ids=panel.ids, board=panel.board, switches=panel.switches,
         policy=panel.policy, people=panel.people,
     )  # fmt: skip
     with contextlib.suppress(Killed, BaseExceptionGroup):

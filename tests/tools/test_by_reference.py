@@ -15,19 +15,22 @@ from chatops_bot.domain.form import FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.proposal import ProposalState
 from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.sealed_value import seal
 from chatops_bot.domain.secret_argument import SecretArgument
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.withheld import Withheld
 from chatops_bot.ports import ToolContext, ToolSpec
 from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.sealed_secrets import GIVEN_FOR, SealedSecrets
 from tests.rotating import CANARY, Rotate, sealed_secrets
-from tests.small_tools import HOUR, OSCAR, SESSION, Look, Switch, proposer_of
+from tests.small_tools import HOUR, KEY, OSCAR, SESSION, Look, Switch, proposer_of
 
 
 class Door:
@@ -149,3 +152,46 @@ async def test_what_is_overdue_is_deleted_and_hidden_no_more(door: Door):
     door.clock.advance(GIVEN_FOR + HOUR + timedelta(minutes=6))
     await secrets.sweep()
     assert withheld.text(f"it is {CANARY}, configured-one") == f"it is {CANARY}, [redacted:configured]"
+
+
+def applier_of(door: Door, withheld: Withheld) -> Applier:
+    return Applier(door.dispatcher.registry, withheld, Policy(), [KEY], sealed_secrets(door.store, withheld))
+
+
+async def test_the_tool_alone_gets_the_value_and_what_it_repeats_is_redacted(door: Door):
+    proposal = (await door.call(await door.filled())).proposal
+    assert proposal is not None
+    applied = await applier_of(door, Withheld()).apply(proposal, OSCAR)
+    assert applied.state is ProposalState.APPLIED
+    assert door.rotate.got == [CANARY]
+    assert CANARY not in repr(applied)
+    assert not any(CANARY in planned for planned in door.rotate.planned)
+
+
+async def test_what_reading_back_repeats_after_a_crash_is_redacted_too(door: Door):
+    proposal = (await door.call(await door.filled())).proposal
+    assert proposal is not None
+    door.rotate.got.append(CANARY)  # as the process that died had done it
+    applied = await applier_of(door, Withheld()).recover(proposal, OSCAR)
+    assert applied.summary.en == "it holds [redacted:configured]"
+
+
+@pytest.mark.parametrize("how", ["deleted", "altered", "another key"])
+async def test_a_secret_that_cannot_be_opened_runs_nothing(door: Door, how: str):
+    arguments = await door.filled()
+    proposal = (await door.call(arguments)).proposal
+    assert proposal is not None
+    applier = applier_of(door, Withheld())
+    await door.store.secret_values.drop([arguments["key"]])
+    if how == "altered":
+        await door.store.secret_values.put(arguments["key"], "00" * 96, 60)
+    elif how == "another key":
+        await door.store.secret_values.put(
+            arguments["key"], seal(b"x" * 32, arguments["key"], "evil key"), 60
+        )
+    applied = await applier.apply(proposal, OSCAR)
+    assert applied.state is ProposalState.FAILED
+    assert applied.summary.en.startswith(
+        "Nothing ran: What was typed into the form has expired or was deleted"
+    )
+    assert door.rotate.got == []

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,15 +11,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolFailed
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.people import Effect, Person, Role
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import ProposalState, canonical_json
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.tool import Plan, ToolCall
+from chatops_bot.ports import ToolContext
+from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.bounds import RESULT_CHARS, cap_content
+from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.drafting import READABLE_CHARS
+from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.validation import parse_arguments
 from tests.audit_rows import read_audit
-from tests.small_tools import LOOK
+from tests.small_tools import HOUR, LOOK, OSCAR, SESSION, SWITCH, Switch, SwitchArgs, proposer_of
 
 
 async def test_a_read_runs_and_is_audited(bench, tmp_path: Path):
@@ -145,6 +154,82 @@ async def test_secrets_are_gone_before_anyone_sees_them(bench, tmp_path: Path):
         assert "hunter2-and-more" not in place
     bench.look.fault = ToolFailed(Phrase(token, f"refused for {token}"))
     assert token not in str((await bench.call("look", "{}")).result)
+
+
+async def test_what_a_tool_does_and_is_called_is_known_before_it_is_called(bench):
+    dispatcher = bench.dispatcher
+    assert [dispatcher.effect_of(name) for name in ("look", "switch", "nothing")] == [
+        Effect.READ,
+        Effect.WRITE,
+        Effect.READ,
+    ]
+    assert [dispatcher.label_of(name).en for name in ("look", "nothing")] == [
+        "looking",
+        "unknown tool nothing",
+    ]
+
+
+class Dated(SwitchArgs):
+    at: date = date(2026, 3, 2)
+
+
+async def test_arguments_are_compared_as_they_are_stored(bench):
+    """A day is text in JSON: in the store, and where a call is compared with those that wait or that were made before."""
+    bench.switch.spec = replace(SWITCH, arguments=Dated)
+    call = '{"task_id": 3, "action": "pause", "at": "2026-03-03"}'
+    first = await bench.call("switch", call)
+    assert first.proposal.arguments["at"] == "2026-03-03"
+    assert "not repeated" in (await bench.call("switch", call, call_id="c2")).result.content["note"]
+    bench.memory.writes.clear()
+    again = await bench.call("switch", call, call_id="c3")
+    assert (again.decision, again.proposal) == ("known", None)
+    assert again.result.content["proposal"] == first.proposal.code
+
+
+class Slow(Switch):
+    """Its plan takes two seconds of `clock`."""
+
+    clock: ManualClock
+
+    async def plan(self, arguments: SwitchArgs, context: ToolContext) -> Plan:
+        self.clock.advance(timedelta(seconds=2))
+        return await Switch.plan(self, arguments, context)
+
+
+async def test_the_audit_says_how_long_it_took_to_plan(
+    bench, clock: ManualClock, ids: CountingIds, tmp_path: Path
+):
+    slow = Slow()
+    slow.clock = clock
+    clock.advance(timedelta(hours=1))
+    dispatcher = Dispatcher(
+        Registry([slow]), policy=Policy(), audit=bench.store.audit, proposer=proposer_of(bench.store, clock, ids),
+        asker=Asker(bench.store.forms, clock, ids, HOUR), redactor=Redactor(), clock=clock,
+    )  # fmt: skip
+    call = ToolCall("c1", "switch", '{"task_id": 3, "action": "pause"}')
+    await dispatcher.dispatch(call, ToolContext(OSCAR, SESSION, "turn_1"), bench.memory, "en")
+    ((_, row),) = read_audit(tmp_path / "bot.db")
+    assert row.milliseconds == 2000
+
+
+async def test_what_waits_is_told_to_the_model_with_its_code_its_target_and_its_time(bench):
+    first = await bench.call("switch", '{"task_id": 3, "action": "pause"}')
+    told = {"proposal": first.proposal.code, "target": "task #3", "expires_at": "2026-03-02T15:32:00+00:00"}
+    assert (first.result.status, first.decision, first.result.content) == (
+        "waits",
+        "proposed",
+        {"status": "waits for approval; nothing has changed", **told},
+    )
+    bench.memory.writes.clear()
+    again = await bench.call("switch", '{"task_id": 3, "action": "pause"}', call_id="c2")
+    assert again.result.status == "waits"
+    assert {key: again.result.content[key] for key in told} == told
+    assert again.result.content["card"] == "further up in this conversation"
+
+
+async def test_a_proposal_remembers_which_call_it_came_from_and_its_language(bench):
+    proposal = (await bench.call("switch", '{"task_id": 3, "action": "pause"}', call_id="c7")).proposal
+    assert (proposal.call_id, proposal.language, proposal.turn_id) == ("c7", "en", "turn_1")
 
 
 @pytest.mark.case("peer-T38")

@@ -140,11 +140,17 @@ def test_suggested_questions_are_numbered_and_tones_have_marks():
 
 
 @pytest.mark.parametrize(
-    ("label", "said"), [("Fill in", "A terminal cannot fill in"), ("填写", "终端里不能填写表单")]
+    ("label", "said", "warned"),
+    [
+        ("Fill in", "A terminal cannot fill in", "Never write a password"),
+        ("填写", "终端里不能填写表单", "密码等机密绝不要写进消息"),
+    ],
 )
-def test_a_form_says_how_it_is_answered_at_a_terminal(label: str, said: str):
+def test_a_form_says_how_it_is_answered_at_a_terminal(label: str, said: str, warned: str):
     view = View((Buttons((Button("form_open", label, "form_1", "primary"),)),), "")
-    assert view_text(view, PLAIN).startswith(said)
+    text = view_text(view, PLAIN)
+    assert text.startswith(said)
+    assert warned in " ".join(text.split())
 
 
 @pytest.mark.parametrize(
