@@ -43,19 +43,19 @@ _VOTED = Phrase(
     "您的批准已计入（{when}），每人只计一次；还需要 {missing} 位其他人批准。",
     "Your approval counts already (since {when}), and once a person; it takes {missing} more by other people.",
 )
-_WHICH = Phrase("请输入 {typed}，或按卡片上的按钮。", "Type {typed}, or press the button on the card.")
+_WHICH = Phrase("请输入{typed}，或按卡片上的按钮。", "Type {typed}, or press the button on the card.")
 _NOT_UNDERSTOOD: dict[Verdict, Phrase] = {
     "approve": Phrase(
-        "没有决定任何事：批准只能单独输入 `批准 {code}`；冻结期内为 `批准 {code} 紧急: 原因`。",
-        "Nothing was decided: an approval takes no words behind its code. Type `approve {code}` alone, or, in a freeze, "
-        "`approve {code} break-glass: reason`.",
+        "没有决定任何事：批准只能单独输入“批准 {code}”；冻结期内为“批准 {code} 紧急: 原因”。",
+        "Nothing was decided: an approval takes no words behind its code. Type “approve {code}” alone, or, in a freeze, "
+        "“approve {code} break-glass: reason”.",
     ),
     "reject": Phrase(
-        "没有决定任何事：请输入 `拒绝 {code}`，后面可以写理由。",
-        "Nothing was decided: type `reject {code}`, and behind it, if you like, why.",
+        "没有决定任何事：请输入“拒绝 {code}”，后面可以写理由。",
+        "Nothing was decided: type “reject {code}”, and behind it, if you like, why.",
     ),
 }
-_OR = Phrase(" 或 ", " or ")
+_OR = Phrase("或", " or ")
 _COMMANDS: dict[Verdict, Phrase] = {
     "approve": Phrase("批准", "approve"),
     "reject": Phrase("拒绝", "reject"),
@@ -104,7 +104,7 @@ class Decisions:
     ) -> None:
         """Tell somebody who gave a verdict without a code what to type: a word alone decides nothing."""
         command = _COMMANDS[verdict].said_in(language)
-        typed = _OR.said_in(language).join(f"`{command} {one.code}`" for one in waiting)
+        typed = _OR.said_in(language).join(f"“{command} {one.code}”" for one in waiting)
         await self._telling.at(waiting[0].session, person, _WHICH.filled(typed=typed), language)
 
     async def knows(self, session: SessionKey, code: str) -> bool:
