@@ -19,7 +19,8 @@ from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.voting import vote_of
 from chatops_bot.ports import Clock, Proposals
 from chatops_bot.rendering.card import needs_reading
-from chatops_bot.rendering.card_notices import READ_FIRST_REFUSED
+from chatops_bot.rendering.card_notices import HEADINGS, READ_FIRST_REFUSED
+from chatops_bot.rendering.escapes import exact
 from chatops_bot.sessions.applying import Applying, expired_phrase
 from chatops_bot.sessions.commands import Verdict
 from chatops_bot.sessions.log_ids import bound
@@ -44,6 +45,10 @@ _VOTED = Phrase(
     "Your approval counts already (since {when}), and once a person; it takes {missing} more by other people.",
 )
 _WHICH = Phrase("请输入{typed}，或按卡片上的按钮。", "Type {typed}, or press the button on the card.")
+_COUNTED = Phrase(
+    "您的批准已计入；还需要 {missing} 位其他人批准。",
+    "Your approval counts; it takes {missing} more by other people.",
+)
 _NOT_UNDERSTOOD: dict[Verdict, Phrase] = {
     "approve": Phrase(
         "没有决定任何事：批准只能单独输入“批准 {code}”；冻结期内为“批准 {code} 紧急: 原因”。",
@@ -134,6 +139,27 @@ class Decisions:
             await self.approve(proposal, person, How(via), break_glass=reason)
         else:
             await self.reject(proposal, person, How(via), reason)
+        if proposal is not None and via == "code":
+            await self._answer_typed(proposal, person)
+
+    async def _answer_typed(self, before: Proposal, person: Person) -> None:
+        """Say below a typed decision what came of it: the card may be screens above. A refusal has been told already."""
+        after = await self._proposals.get(before.id) or before
+        if after.state is ProposalState.REJECTED:
+            is_theirs = after.decided_by_id == person.id and after.reason != before.reason
+            is_theirs = is_theirs or (
+                before.state is ProposalState.PENDING and after.decided_by_id == person.id
+            )
+        else:
+            is_theirs = vote_of(after, person.id) is not None and vote_of(before, person.id) is None
+        if not is_theirs:
+            return
+        if after.is_open:
+            told = _COUNTED.filled(missing=after.quorum - len(after.votes))
+        else:
+            summary = self._redactor.text(exact(after.plan.summary.said_in(language_of(after))))
+            told = HEADINGS[after.state.value].filled(summary=summary)
+        await self._telling.about(after, person, told, "info")
 
     async def press(self, event: ControlUsed) -> None:
         """A press on Approve or Reject."""
