@@ -352,6 +352,20 @@ async def test_the_first_bad_record_is_named_in_one_sentence(
     assert (value["ok"], value["record"]) == (False, record)
 
 
+async def test_an_audit_whose_table_is_gone_is_not_taken_for_an_older_version(
+    tmp_path: Path, clock: ManualClock, verified: Any
+):
+    folder = await a_bot(tmp_path, clock)
+    changed(folder, "DROP TABLE audit")
+    gone = "The audit is gone: the store has no table of it, and an anchor knows record 3."
+    assert await verified() == (1, f"{gone}\n")
+    code, said = await verified(as_json=True)
+    assert (code, json.loads(said)) == (1, {"ok": False, "record": 1, "wrong": "gone", "says": gone})
+    anchor_path_of(folder).unlink()
+    with pytest.raises(StoreError, match="has no table of an audit: somebody took it out"):
+        await verified()
+
+
 async def test_a_record_that_cannot_be_read_hides_no_other(
     tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
 ):
