@@ -327,8 +327,9 @@ async def test_a_process_that_was_paused_before_the_effect_runs_nothing_any_more
     plan, paused, wakes = panel.switches.plan, asyncio.Event(), asyncio.Event()
 
     async def slow(arguments: FlipArgs, context: ToolContext) -> Plan:
-        paused.set()
-        await wakes.wait()
+        if not paused.is_set():
+            paused.set()
+            await wakes.wait()
         return await plan(arguments, context)
 
     panel.switches.plan = slow  # type: ignore[method-assign]  # a pause at this very point
