@@ -30,7 +30,7 @@ from chatops_bot.sessions.telling import Telling
 from chatops_bot.sessions.undoing import Undoing
 from chatops_bot.sessions.watching import Watching
 from chatops_bot.tools.apply import Applier
-from chatops_bot.tools.drafting import Drafter
+from chatops_bot.tools.drafting import Drafter, subject_of
 from chatops_bot.tools.inverting import Inverter
 from chatops_bot.tools.observing import Observer
 from chatops_bot.tools.proposal_moves import ProposalMoves
@@ -97,14 +97,14 @@ def build_engine(
         return proposal_card(
             proposal, codes=codes, approver_configured=config.has_approver, redact=redactor.text,
             approver_mentions=approvers_called(policy, proposal), sealed=partial(sealed_button, node.buttons),
+            frozen=policy.frozen_on_card(subject_of(proposal), clock.now()),
         )  # fmt: skip
 
     cards = ProposalCards(store, platform, card, clock)
     applying = Applying(
         proposals=store.proposals, directory=directory, applier=Applier(registry, redactor, policy, node.actions, secrets),
-        policy=policy, moves=moves, cards=cards, process=node.name, is_dead=node.alive.is_dead, clock=clock,
+        policy=policy, moves=moves, cards=cards, process=node.name, is_dead=node.alive.is_dead, clock=clock, seals=seals,
         lock=TargetLock(store.leases, node.name, node.alive.is_dead, clock, say_alive=node.alive.renew),
-        seals=seals,
     )  # fmt: skip
 
     def decisions_on(platform: Platform) -> Decisions:

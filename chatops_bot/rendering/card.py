@@ -13,7 +13,7 @@ state: `needs_reading` is the same from the first showing to the click on Approv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from chatops_bot.domain.language import Language
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.view import Block, Code, Fact, Facts, Heading, Lines, Notice, View
 from chatops_bot.rendering import card_notices as notices
@@ -56,12 +56,14 @@ def proposal_card(
     approver_configured: bool = True,
     approver_mentions: tuple[str, ...] = (),
     codes: Mapping[str, str] | None = None,
+    frozen: Phrase | None = None,
     redact: Callable[[str], str] = str,
     sealed: Sealed = unsealed,
 ) -> View:
     """The card of `proposal` in its language, for the state it is in.
 
     A pending card calls `approver_mentions` (platform ids), and says so when nobody is configured who could approve.
+    `frozen` says that a freeze holds now, and who may approve in spite of it.
     `codes` are those of the proposals that it points to (`supersedes`, `superseded_by`, `inverse_of`, `undone_by`), by id.
     `redact` takes the secrets out of a text; every text that did not originate here goes through it, one by one. `sealed`
     makes the value of a button from its press, the proposal's id and the revision.
@@ -86,6 +88,8 @@ def proposal_card(
         blocks.append(_left_out(proposal, action, language))
     if is_pending:
         blocks.extend(progress(proposal, language))
+        if frozen is not None:
+            blocks.append(Notice(exact(frozen.said_in(language)), "warning"))
         blocks.extend(asking(proposal, language, approver_configured, approver_mentions))
     blocks.extend(buttons(proposal, language, sealed, shows_all=shows_all))
     blocks.append(_record(proposal, action, is_whole, language))

@@ -210,6 +210,9 @@ SUPERSEDED_BY = Phrase(
 )
 RESULT = Phrase("结果", "Result")
 NOW_AND_BEFORE = Phrase("现在是 {now}（提出时是 {before}）", "now {now} (was {before} when it was asked for)")
+READ_AT = Phrase(
+    "{at} 读到 {{now}}（提出时是 {{before}}）", "read {{now}} at {at} (was {{before}} when it was asked for)"
+)
 DRIFT_FOUND = Phrase("再次核对时发现", "Found when checking again")
 
 # What a card says afterwards

@@ -28,6 +28,8 @@ from chatops_bot.tools.validation import stored_arguments
 T = TypeVar("T")
 IsOurs = Callable[[], Awaitable[bool]]
 """Whether the caller still has what it needs to run an action; it then has it for longer than any step of this takes."""
+SIDE_CHARS = 300
+"""Of what a fact was and of what it is, in a sentence; a payload may be 200,000 characters long."""
 HASH_CHARS = 12
 """How much of a hash people are shown."""
 
@@ -36,8 +38,7 @@ _ALTERED = Phrase(
     "The stored action is not the one that was shown, so nothing ran; ask for the change again.",
 )
 _CUT_OFF = Phrase(
-    "机器人在执行过程中被中断，无法确认变更是否生效；请先核实，系统不会自动重试。",
-    "The bot was cut off while this ran, so whether it happened is not known. Check first; it is not tried again.",
+    "执行它的进程在得到结果之前结束了。", "The process that ran it ended before it had an answer."
 )
 _NOT_OURS = Phrase(
     "执行前机器人中断过久，其他进程可能已接手，未执行任何操作；如仍需要，请重新发起请求。",
@@ -77,17 +78,18 @@ class Applier:
         return self._redacted(await self._apply(proposal, approver, is_ours))
 
     async def recover(self, proposal: Proposal, approver: Person) -> Applied:
-        """What became of an action whose process died while it ran: proved by reading back, or unknown. Changes nothing."""
+        """What became of an action whose process died while it ran: proved by reading back, or unknown, with what its target reads
+        now. Changes nothing."""
+        context = _context(proposal, approver)
         try:
             tool, arguments = self._call_of(proposal)
             if self._secrets is not None:
                 await self._secrets.watch(arguments, proposal.tool, proposal.session)
-            outcome = await called(
-                tool.spec, tool.probe(arguments, proposal.plan, _context(proposal, approver))
-            )
+            outcome = await called(tool.spec, tool.probe(arguments, proposal.plan, context))
+            reads = {} if outcome is not None else await _read_now(tool, arguments, proposal, context)
         except ToolError:
-            outcome = None
-        return self._redacted(_unknown(_CUT_OFF) if outcome is None else _came_to(outcome))
+            outcome, reads = None, {}
+        return self._redacted(_unknown(_CUT_OFF, reads) if outcome is None else _came_to(outcome))
 
     async def _apply(self, proposal: Proposal, approver: Person, is_ours: IsOurs | None) -> Applied:
         if not any(
@@ -180,9 +182,16 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
 
 
 def _drifted(differences: Mapping[str, tuple[Any, Any]]) -> Applied:
-    listed = "; ".join(f"{field}: {before} → {now}" for field, (before, now) in differences.items())
+    sides = {field: (_short(before), _short(now)) for field, (before, now) in differences.items()}
+    listed = "; ".join(f"{field}: {before} → {now}" for field, (before, now) in sides.items())
     content = {field: {"before": before, "now": now} for field, (before, now) in differences.items()}
     return Applied(ProposalState.DRIFTED, _drift_phrase(listed), {"drifted": content})
+
+
+def _short(value: Any) -> str:
+    """A side of a difference as the sentence holds it, which goes to the model too; all of it is in the outcome."""
+    text = str(value)
+    return text if len(text) <= SIDE_CHARS else f"{text[:SIDE_CHARS]}… ({len(text):,})"
 
 
 def _overtaken(why: Phrase) -> Phrase:
@@ -212,12 +221,29 @@ def _nothing_ran(why: Phrase) -> Applied:
     return _failed(Phrase(f"未执行任何操作：{why.zh}", f"Nothing ran: {why.en}"))
 
 
-def _unknown(phrase: Phrase) -> Applied:
-    return Applied(ProposalState.OUTCOME_UNKNOWN, phrase, {"outcome": "unknown"})
+async def _read_now(
+    tool: WriteTool, arguments: BaseModel, proposal: Proposal, context: ToolContext
+) -> Mapping[str, Mapping[str, str | None]]:
+    """By field that the action changes what it was when it was proposed, and what it is; empty where a new plan cannot say."""
+    try:
+        fresh = await called(tool.spec, tool.plan(arguments, context))
+    except ToolError:
+        return {}
+    now = {change.field: change.before for change in fresh.changes}
+    return {
+        change.field: {"before": change.before, "now": now[change.field]}
+        for change in proposal.plan.changes
+        if change.field in now and change.before is not None
+    }
+
+
+def _unknown(phrase: Phrase, reads: Mapping[str, Any] | None = None) -> Applied:
+    content = {"outcome": "unknown"} | ({"reads": reads} if reads else {})
+    return Applied(ProposalState.OUTCOME_UNKNOWN, phrase, content)
 
 
 def _after_timeout(why: Phrase) -> Phrase:
     return Phrase(
-        f"{why.zh}变更可能已生效，请先核实，系统不会自动重试。",
-        f"{why.en} The change may have happened. Check first; it is not tried again.",
+        f"{why.zh}变更可能已生效。",
+        f"{why.en} The change may have happened.",
     )

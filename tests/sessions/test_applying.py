@@ -404,7 +404,15 @@ async def test_what_really_came_of_it_takes_the_place_of_outcome_unknown(
     await panel.switches.entered.get()
     panel.dead.add("process_1")
     await panel.process("process_2").applying.sweep()
-    assert (await panel.now(proposal)).state is UNKNOWN
+    unknown = await panel.now(proposal)
+    assert unknown.state is UNKNOWN
+    assert unknown.outcome_text == "The process that ran it ended before it had an answer."
+    assert Fact("Status", "read enabled at 14:32 UTC (was enabled when it was asked for)") in [
+        fact
+        for block in panel.board.cards[proposal.id].blocks
+        if isinstance(block, Facts)
+        for fact in block.facts
+    ]
     panel.switches.states[1] = "disabled"
     panel.switches.gate.set()
     assert (await pressing).state is state
@@ -420,8 +428,9 @@ async def test_a_process_that_was_paused_before_the_effect_runs_nothing_any_more
     plan, paused, wakes = panel.switches.plan, asyncio.Event(), asyncio.Event()
 
     async def slow(arguments: FlipArgs, context: ToolContext) -> Plan:
-        paused.set()
-        await wakes.wait()
+        if not paused.is_set():
+            paused.set()
+            await wakes.wait()
         return await plan(arguments, context)
 
     panel.switches.plan = slow  # type: ignore[method-assign]  # a pause at this very point

@@ -83,8 +83,8 @@ class Room:
 def reading_of(panel: Panel, dialogs: Dialogs, clock: ManualClock | None = None) -> Reading:
     return Reading(
         proposals=panel.store.proposals, platform=dialogs, directory=panel.people, policy=panel.policy, moves=panel.moves,
-        cards=panel.one.cards, decisions=panel.one.decisions, redactor=panel.redactor, key=BUTTONS,
-        clock=clock or panel.clock, seals=SEALS,
+        cards=panel.one.cards, decisions=panel.one.decisions, redactor=panel.redactor, key=BUTTONS, seals=SEALS,
+        clock=clock or panel.clock,
     )  # fmt: skip
 
 

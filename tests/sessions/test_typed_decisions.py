@@ -154,7 +154,9 @@ async def test_what_is_decided_is_decided_and_whoever_tries_hears_by_whom(panel:
     before = await panel.now(proposal)
     await panel.one.decisions.by_code(SESSION, proposal.code, BEN, verdict, "en")
     assert await panel.now(proposal) == before
-    assert panel.board.heard(BEN) == ["This proposal is decided already: applied (Ana, 14:32 UTC)."]
+    assert panel.board.heard(BEN) == [
+        "This proposal is decided already: done (14:32 UTC); approved by Ana at 14:32 UTC."
+    ]
     assert panel.flips() == [(1, "pause")]
 
 
