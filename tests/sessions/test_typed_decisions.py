@@ -218,7 +218,7 @@ async def test_who_found_it_before_it_expired_by_a_slow_clock_hears_that_it_was_
     slow = ManualClock(panel.clock.now())
     decisions = Decisions(
         proposals=panel.store.proposals, telling=Telling(panel.board), policy=panel.policy, moves=panel.moves,
-        cards=panel.one.cards, applying=panel.one.applying, redactor=panel.redactor, clock=slow, key=BUTTONS, seals=SEALS,
+        cards=panel.one.cards, applying=panel.one.applying, redactor=panel.redactor, clock=slow, keys=[BUTTONS], seals=SEALS,
     )  # fmt: skip
     proposal = await panel.propose()
     panel.clock.advance(HOUR)
