@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.view import Block, Code, Fact, Facts, Heading, Lines, Notice, View
 from chatops_bot.rendering import card_notices as notices
@@ -149,7 +150,9 @@ def _glance(
         if other:
             yield Fact(phrase.said_in(language), code_of(other, codes))
     if is_pending:
-        yield Fact(notices.RISK.said_in(language), notices.RISKS[proposal.risk].said_in(language))
+        is_for_good = proposal.effect is Effect.DESTRUCTIVE and proposal.risk is Risk.HIGH
+        risk = notices.HIGH_FOR_GOOD if is_for_good else notices.RISKS[proposal.risk]
+        yield Fact(notices.RISK.said_in(language), risk.said_in(language))
         if plan.inverse is not None:
             yield Fact(notices.CAN_UNDO.said_in(language), exact(plan.inverse.summary.said_in(language)))
         if proposal.keep_for is not None:

@@ -34,10 +34,9 @@ RISK = Phrase("风险", "Risk")
 RISKS = {
     "low": Phrase("低", "low"),
     "medium": Phrase("中", "medium"),
-    "high": Phrase(
-        "高：会在机器上执行代码，或无法撤销", "high: runs code on a machine, or cannot be taken back"
-    ),
+    "high": Phrase("高：会在机器上执行代码", "high: runs code on a machine"),
 }
+HIGH_FOR_GOOD = Phrase("高：无法撤销", "high: cannot be taken back")
 EXPIRES = Phrase("有效期至", "Expires")
 EXPIRES_AT = Phrase("{time}（提出后 {minutes} 分钟）", "{time} ({minutes} min from request)")
 NOTHING = Phrase("无", "none")

@@ -35,8 +35,8 @@ STALE_AFTER = timedelta(seconds=60)
 """A card that is behind for longer than any edit takes was missed, and is not just on its way."""
 
 _EXPIRED = Phrase(
-    "此提案已于 {when} 过期，未执行任何操作；请重新发起请求。",
-    "This proposal expired at {when}; nothing was run. Ask for the change again.",
+    "此提案已于 {when} 过期，未执行任何操作；如仍需要，请在卡片上重新提出。",
+    "This proposal expired at {when}; nothing was run. Press Propose again on its card if it is still needed.",
 )
 _NOT_ALLOWED_ANY_MORE = Phrase(
     "执行前发现 {who} 已无权批准，未执行任何操作：{why_zh}",

@@ -201,7 +201,7 @@ async def test_an_approval_that_the_store_finds_too_late_is_told_as_late(panel: 
     proposal = await panel.propose()
     done = await approve(panel, proposal)
     assert (done.state, panel.flips()) == (ProposalState.EXPIRED, [])
-    late = "This proposal expired at 15:32 UTC; nothing was run. Ask for the change again."
+    late = "This proposal expired at 15:32 UTC; nothing was run. Press Propose again on its card if it is still needed."
     assert (panel.board.heard(ANA), done.outcome_text) == ([late], late)
     assert await panel.steps(proposal) == ["proposed", "refused", "expired"]
     assert panel.board.cards[proposal.id].fallback.startswith("Expired: ")
