@@ -19,7 +19,7 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.view import Block, Code, Fact, Facts, Heading, Lines, Notice, View
 from chatops_bot.rendering import card_notices as notices
 from chatops_bot.rendering.card_action import Action, Part, action_of
-from chatops_bot.rendering.card_buttons import Sealed, asking, buttons
+from chatops_bot.rendering.card_buttons import Sealed, asking, buttons, is_tampered
 from chatops_bot.rendering.card_cutting import Room, cut
 from chatops_bot.rendering.card_outcome import all_parts, broken_glass, code_of, decision, outcome, progress
 from chatops_bot.rendering.card_pages import LABEL_CHARS, pages_of
@@ -216,4 +216,5 @@ def _record(proposal: Proposal, action: Action, is_whole: bool, language: Langua
         lines.append(f"{notices.DECIDER.said_in(language)}: {exact(proposal.decided_by_id)}")
     if not is_whole and sum(map(len, lines)) > RECORD_CHARS:
         lines = [cut(line, HEAD_VALUE_CHARS, language) for line in lines]
-    return Code("\n".join(lines), notices.RECORD.said_in(language))
+    label = notices.FORGED_RECORD if is_tampered(proposal) else notices.RECORD
+    return Code("\n".join(lines), label.said_in(language))

@@ -138,6 +138,10 @@ CONTINUED = Phrase("{label}（续）", "{label} (continued)")
 
 # The quiet end of a card
 RECORD = Phrase("确切的操作", "The exact action")
+FORGED_RECORD = Phrase(
+    "存储中现在的内容（被改动过，不是大家批准的）",
+    "What the store holds now (changed, not what was approved)",
+)
 TOOL = Phrase("工具", "tool")
 CONTRACT = Phrase("工具定义", "tool contract")
 ARGUMENTS = Phrase("参数", "arguments")

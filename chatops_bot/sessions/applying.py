@@ -199,8 +199,10 @@ class Applying:
         keep_for = proposal.keep_for if to is ProposalState.APPLIED else None
         until = {} if keep_for is None else {"keep_until": self._clock.now() + keep_for}
         outcome: Mapping[str, object] = applied.content
+        if applied.is_tampered:
+            _log.error("proposal %s was changed in the store after it was shown; nothing ran", proposal.id)
         return await self._moves.move(
-            proposal, to, person, to.value, outcome,
+            proposal, to, person, "tampered" if applied.is_tampered else to.value, outcome,
             finished_at=self._clock.now(), outcome=outcome, outcome_text=applied.summary.said_in(language_of(proposal)),
             **until,
         )  # fmt: skip
