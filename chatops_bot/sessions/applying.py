@@ -37,8 +37,8 @@ STALE_AFTER = timedelta(seconds=60)
 """A card that is behind for longer than any edit takes was missed, and is not just on its way."""
 
 _EXPIRED = Phrase(
-    "此提案已于 {when} 过期，未执行任何操作；请重新发起请求。",
-    "This proposal expired at {when}; nothing was run. Ask for the change again.",
+    "此提案已于 {when} 过期，未执行任何操作；如仍需要，请在卡片上重新提出。",
+    "This proposal expired at {when}; nothing was run. Press Propose again on its card if it is still needed.",
 )
 _NOT_ALLOWED_ANY_MORE = Phrase(
     "执行前发现 {who} 已无权批准，未执行任何操作；如仍需要，请重新提出。",
@@ -226,8 +226,10 @@ class Applying:
         keep_for = proposal.keep_for if to is ProposalState.APPLIED else None
         until = {} if keep_for is None else {"keep_until": self._clock.now() + keep_for}
         outcome: Mapping[str, object] = applied.content
+        if applied.is_tampered:
+            _log.error("proposal %s was changed in the store after it was shown; nothing ran", proposal.id)
         return await self._moves.move(
-            proposal, to, person, to.value, outcome,
+            proposal, to, person, "tampered" if applied.is_tampered else to.value, outcome,
             finished_at=self._clock.now(), outcome=outcome, outcome_text=applied.summary.said_in(language_of(proposal)),
             **until,
         )  # fmt: skip
