@@ -87,7 +87,7 @@ class Applier:
         try:
             tool, arguments = self._call_of(proposal)
             if self._secrets is not None:
-                await self._secrets.watch(arguments)
+                await self._secrets.watch(arguments, proposal.tool, proposal.session)
             outcome = await called(tool.spec, tool.probe(arguments, proposal.plan, context))
             reads = {} if outcome is not None else await _read_now(tool, arguments, proposal, context)
         except ToolError:
@@ -116,7 +116,8 @@ class Applier:
             return _drifted(drift)
         try:
             # Not before this: no plan, and nothing that is stored or shown, holds what was typed.
-            arguments = await self._secrets.opened(arguments) if self._secrets else arguments
+            if self._secrets is not None:
+                arguments = await self._secrets.opened(arguments, proposal.tool, proposal.session)
         except ToolError as error:
             return _nothing_ran(error.phrase)
         if is_ours is not None and not await is_ours():
