@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chatops_bot.app.clock import ManualClock, SystemClock
 from chatops_bot.domain.errors import TurnLost
-from chatops_bot.domain.form import FormState
-from chatops_bot.domain.proposal import ProposalState
+from chatops_bot.domain.form import Form, FormState
+from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import RunningTurn
 from chatops_bot.ports import process_lease
 from chatops_bot.stores.redis import RedisStore
@@ -23,9 +24,9 @@ from tests.redis_server import RedisServer
 LIFE = timedelta(seconds=0.3)
 
 
-def short_lived(at: datetime):
+def short_lived(at: datetime) -> tuple[Proposal, Form]:
     """A proposal and a form that live for a moment."""
-    lived = {"created_at": at, "expires_at": at + LIFE}
+    lived: dict[str, Any] = {"created_at": at, "expires_at": at + LIFE}
     return replace(a_proposal(), **lived), replace(a_form(), **lived)
 
 
