@@ -480,6 +480,23 @@ async def test_an_end_whose_answer_was_lost_is_known_as_ones_own(panel: Panel):
     assert await panel.steps(proposal) == ["proposed", "approved", "claimed", "applied"]
 
 
+@pytest.mark.parametrize("road", ["sweep", "recover"])
+async def test_a_change_that_waits_for_its_target_holds_up_no_sweep_and_no_start(panel: Panel, road: str):
+    busy, overdue = await approved(panel, 1), await panel.propose(2)
+    panel.clock.advance(overdue.expires_at - panel.clock.now() - timedelta(minutes=1))
+    await panel.store.leases.take("target:task #1", "process_9/prop_9", 10_000)
+    other = panel.process("process_2").applying
+    async with asyncio.timeout(4):
+        await (other.sweep() if road == "sweep" else other.recover())
+    assert (await panel.now(busy)).state is ProposalState.APPROVED
+    panel.clock.advance(timedelta(minutes=1))
+    async with asyncio.timeout(4):
+        await other.sweep()
+    assert (await panel.now(overdue)).state is ProposalState.EXPIRED
+    await other.rest(4)
+    assert panel.flips() == []
+
+
 # -- after a crash ----------------------------------------------------------------------------------------------------
 
 
