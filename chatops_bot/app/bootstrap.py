@@ -40,7 +40,7 @@ from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
-from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform, Store, Tool
+from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store, Tool
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.liveness import Liveness
@@ -109,7 +109,7 @@ async def open_bot(
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
-        await _anchor(stack, config, secrets, kept.audit, platform, clock)
+        await _anchor(stack, config, secrets, kept, platform, clock)
         going_on = partial(_going_on, core, platform, directory, clock, turns, alive)
         peers, never_started = await _join(stack, core, going_on, alive)
         await core.applying.recover()
@@ -124,7 +124,7 @@ async def open_bot(
         await api.start(desk)
         stack.callback(desk.take_no_more)
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
-        _look_after(stack, sweep(_overdue(core, config.store.lease_seconds)), metrics, policy)
+        _look_after(stack, core, config.store.lease_seconds, metrics, policy)
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name)
@@ -140,12 +140,23 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
         "filled forms": core.router.begin_filled,
     }
 
+    is_mine = _in_one_process(core.store, seconds)
+
     async def in_one_process(work: Callable[[], Awaitable[None]]) -> None:
-        if await core.store.leases.take("sweep", core.store.process, seconds) is not None:
+        if await is_mine():
             await work()
 
     leased = {name: partial(in_one_process, work) for name, work in works.items()}
     return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides those that it knows
+
+
+def _in_one_process(store: Store, seconds: float) -> Callable[[], Awaitable[bool]]:
+    """Asks whether this is the process that does what one does for all that share the store: the same as long as it lives."""
+
+    async def is_mine() -> bool:
+        return await store.leases.take("sweep", store.process, seconds) is not None
+
+    return is_mine
 
 
 def _slack(
@@ -274,24 +285,26 @@ async def _anchor(
     stack: AsyncExitStack,
     config: Config,
     secrets: Secrets,
-    audit: AuditReader,
+    store: Store,
     platform: Platform,
     clock: Clock,
 ) -> None:
     """Note the heads of the audit down until the stack is closed, and once more then."""
     channel = config.audit.anchor_channel
-    anchoring = Anchoring(audit, clock, config.anchor_path, posting(platform, channel) if channel else None)
+    is_mine = _in_one_process(store, config.store.lease_seconds)
+    post = posting(platform, channel, is_mine) if channel else None
+    anchoring = Anchoring(store.audit, clock, config.anchor_path, post)
     await anchoring.begin([key.id for key in secrets.keys.audit] if secrets.keys else [])
     stack.push_async_callback(anchoring.end)
     _run_beside(stack, anchoring.keep(), "anchoring of the audit")
 
 
 def _look_after(
-    stack: AsyncExitStack, sweeping: Coroutine[Any, Any, None], metrics: Metrics, policy: PolicyWatch
+    stack: AsyncExitStack, core: Core, lease_seconds: float, metrics: Metrics, policy: PolicyWatch
 ) -> None:
-    _run_beside(stack, sweeping, "expiry sweep")
+    _run_beside(stack, sweep(_overdue(core, lease_seconds)), "expiry sweep")
     _run_beside(stack, metrics.watch_loop(), "loop lag")
-    _run_beside(stack, policy.watch(), "policy check")
+    _run_beside(stack, policy.watch(_in_one_process(core.store, lease_seconds)), "policy check")
 
 
 def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel
 
 from chatops_bot.domain.errors import ToolError, ToolFailed, ToolImpossible, ToolTimedOut
-from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState, canonical_json, sealed_digest
@@ -36,8 +36,7 @@ _ALTERED = Phrase(
     "The stored action is not the one that was shown, so nothing ran; ask for the change again.",
 )
 _CUT_OFF = Phrase(
-    "机器人在执行过程中被中断，无法确认变更是否生效；请先核实，系统不会自动重试。",
-    "The bot was cut off while this ran, so whether it happened is not known. Check first; it is not tried again.",
+    "执行它的进程在得到结果之前结束了。", "The process that ran it ended before it had an answer."
 )
 _NOT_OURS = Phrase(
     "执行前机器人中断过久，其他进程可能已接手，未执行任何操作；如仍需要，请重新发起请求。",
@@ -77,17 +76,18 @@ class Applier:
         return self._redacted(await self._apply(proposal, approver, is_ours))
 
     async def recover(self, proposal: Proposal, approver: Person) -> Applied:
-        """What became of an action whose process died while it ran: proved by reading back, or unknown. Changes nothing."""
+        """What became of an action whose process died while it ran: proved by reading back, or unknown, with what its target reads
+        now. Changes nothing."""
+        context = _context(proposal, approver)
         try:
             tool, arguments = self._call_of(proposal)
             if self._secrets is not None:
                 await self._secrets.watch(arguments)
-            outcome = await called(
-                tool.spec, tool.probe(arguments, proposal.plan, _context(proposal, approver))
-            )
+            outcome = await called(tool.spec, tool.probe(arguments, proposal.plan, context))
+            reads = {} if outcome is not None else await _read_now(tool, arguments, proposal, context)
         except ToolError:
-            outcome = None
-        return self._redacted(_unknown(_CUT_OFF) if outcome is None else _came_to(outcome))
+            outcome, reads = None, {}
+        return self._redacted(_unknown(_CUT_OFF, reads) if outcome is None else _came_to(outcome))
 
     async def _apply(self, proposal: Proposal, approver: Person, is_ours: IsOurs | None) -> Applied:
         if not any(
@@ -103,7 +103,7 @@ class Applier:
             tool, arguments = self._call_of(proposal)
             fresh = await called(tool.spec, tool.plan(arguments, context))
         except ToolImpossible as error:
-            return _impossible(error.phrase, _language(proposal))
+            return await self._impossible(proposal, context, error.phrase)
         except ToolError as error:
             return _nothing_ran(error.phrase)
         drift = _differences(proposal.plan.preconditions, fresh.preconditions)
@@ -125,6 +125,17 @@ class Applier:
             return Applied(state, error.phrase, {"error": error.phrase.en})
         except ToolError as error:
             return _failed(error.phrase)
+
+    async def _impossible(self, proposal: Proposal, context: ToolContext, why: Phrase) -> Applied:
+        """Drift that no plan can be made on. Where things are already as the action would make them, that is what changed."""
+        try:
+            tool, arguments = self._call_of(proposal)
+            is_so = await called(tool.spec, tool.probe(arguments, proposal.plan, context)) is not None
+        except ToolError:
+            is_so = False
+        changes = [one for one in proposal.plan.changes if is_so and one.before != one.after]
+        content = {one.field: {"before": one.before, "now": one.after} for one in changes}
+        return Applied(ProposalState.DRIFTED, _overtaken(why), {"drifted": content, "error": why.en})
 
     def _changed_rules(self, proposal: Proposal) -> dict[str, tuple[Any, Any]]:
         """What the approval rested on beside the facts: the tool's contract and the policy. Raises ToolUnknown."""
@@ -158,10 +169,6 @@ def _context(proposal: Proposal, approver: Person) -> ToolContext:
     return ToolContext(approver, proposal.session, proposal.turn_id, idempotency_key=proposal.id)
 
 
-def _language(proposal: Proposal) -> Language:
-    return "zh" if proposal.language == "zh" else "en"
-
-
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """By field what it was and what it is, where that differs."""
     fields = sorted({*before, *now})
@@ -177,9 +184,10 @@ def _drifted(differences: Mapping[str, tuple[Any, Any]]) -> Applied:
     return Applied(ProposalState.DRIFTED, _drift_phrase(listed), {"drifted": content})
 
 
-def _impossible(why: Phrase, language: Language) -> Applied:
-    return Applied(
-        ProposalState.DRIFTED, _drift_phrase(why.said_in(language)), {"drifted": {}, "error": why.en}
+def _overtaken(why: Phrase) -> Phrase:
+    return Phrase(
+        f"没有执行，提出之后情况已经变化：{why.zh.rstrip('。.')}。",
+        f"Nothing was run, since things changed after it was asked for: {why.en.rstrip('。.')}.",
     )
 
 
@@ -203,12 +211,29 @@ def _nothing_ran(why: Phrase) -> Applied:
     return _failed(Phrase(f"未执行任何操作：{why.zh}", f"Nothing ran: {why.en}"))
 
 
-def _unknown(phrase: Phrase) -> Applied:
-    return Applied(ProposalState.OUTCOME_UNKNOWN, phrase, {"outcome": "unknown"})
+async def _read_now(
+    tool: WriteTool, arguments: BaseModel, proposal: Proposal, context: ToolContext
+) -> Mapping[str, Mapping[str, str | None]]:
+    """By field that the action changes what it was when it was proposed, and what it is; empty where a new plan cannot say."""
+    try:
+        fresh = await called(tool.spec, tool.plan(arguments, context))
+    except ToolError:
+        return {}
+    now = {change.field: change.before for change in fresh.changes}
+    return {
+        change.field: {"before": change.before, "now": now[change.field]}
+        for change in proposal.plan.changes
+        if change.field in now and change.before is not None
+    }
+
+
+def _unknown(phrase: Phrase, reads: Mapping[str, Any] | None = None) -> Applied:
+    content = {"outcome": "unknown"} | ({"reads": reads} if reads else {})
+    return Applied(ProposalState.OUTCOME_UNKNOWN, phrase, content)
 
 
 def _after_timeout(why: Phrase) -> Phrase:
     return Phrase(
-        f"{why.zh}变更可能已生效，请先核实，系统不会自动重试。",
-        f"{why.en} The change may have happened. Check first; it is not tried again.",
+        f"{why.zh}变更可能已生效。",
+        f"{why.en} The change may have happened.",
     )
