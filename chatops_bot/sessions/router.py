@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chatops_bot.domain.errors import StoreUnavailable
 from chatops_bot.domain.event import ControlUsed, DialogUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Language, Phrase, language_of, language_of_words
 from chatops_bot.domain.people import Person
@@ -38,6 +39,7 @@ from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reasons import Reasons
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
+from chatops_bot.sessions.store_away import StoreAway
 from chatops_bot.sessions.undoing import Undoing
 
 _log = logging.getLogger(__name__)
@@ -121,6 +123,7 @@ class Router:
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
         self._stopping = Stopping(self._mailboxes, conductor, platform, policy, store)
         self._under_way: set[asyncio.Task[None]] = set()
+        self._store_away = StoreAway(platform)
 
     async def handle(self, event: InboundEvent) -> None:
         """Take one event. Returns when it is decided; a turn that it starts runs on."""
@@ -136,7 +139,12 @@ class Router:
     async def message(self, event: MessageReceived) -> Received:
         """Take one message, as `handle` does."""
         with bound(session=event.session):
-            return await self._message(event)
+            try:
+                return await self._message(event)
+            except StoreUnavailable as error:
+                _log.error("a message was not taken: %s", error)
+                told = self._store_away.is_to_be_told(event)
+                return Received(telling=self._beside(self._store_away.tell(event)) if told else None)
 
     async def submit(self, event: ModalSubmitted) -> Mapping[str, str]:
         """Take a dialog that was sent off; returns what is wrong with it by input, for the platform to show."""
@@ -244,6 +252,7 @@ class Router:
             )  # fmt: skip
             if accepted is None:
                 return Received()
+            self._store_away.remember(event.session)
             await self._begin(accepted)
             return Received(turn_id=accepted.turn.turn_id)
         if not await self._store.inbox.claim(event.dedupe_key):
@@ -294,6 +303,19 @@ class Router:
         problem: Phrase | None,
     ) -> None:
         """What is no question: a command, a message that cannot be one, or one question too many."""
+        try:
+            await self._answer(event, language, command, problem)
+        except StoreUnavailable as error:
+            _log.error("a message was not carried out: %s", error)
+            await self._store_away.tell(event)
+
+    async def _answer(
+        self,
+        event: MessageReceived,
+        language: Language,
+        command: Command | None,
+        problem: Phrase | None,
+    ) -> None:
         session, author = event.session, event.author
         if await self._refused(author, session, language):
             return
