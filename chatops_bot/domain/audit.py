@@ -11,7 +11,7 @@ Decision = Literal[
     "asked",
     "auto", "proposed", "known", "asked_back", "refused", "invalid", "failed", "stopped",
     "shown",
-    "read", "approved", "broke_glass", "rejected", "claimed", "applied", "outcome_unknown", "drifted", "expired",
+    "read", "approved", "broke_glass", "rejected", "claimed", "applied", "outcome_unknown", "drifted", "expired", "withdrawn",
     "superseded", "asked_again", "escalated", "reason_given", "looked_again", "undone", "undo_lost",
     "kept", "reverted", "not_reverted",
     "filled", "cancelled",

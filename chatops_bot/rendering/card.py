@@ -13,7 +13,7 @@ state: `needs_reading` is the same from the first showing to the click on Approv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from chatops_bot.domain.language import Language
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.view import Block, Code, Fact, Facts, Heading, Lines, Notice, View
 from chatops_bot.rendering import card_notices as notices
@@ -56,12 +56,14 @@ def proposal_card(
     approver_configured: bool = True,
     approver_mentions: tuple[str, ...] = (),
     codes: Mapping[str, str] | None = None,
+    frozen: Phrase | None = None,
     redact: Callable[[str], str] = str,
     sealed: Sealed = unsealed,
 ) -> View:
     """The card of `proposal` in its language, for the state it is in.
 
     A pending card calls `approver_mentions` (platform ids), and says so when nobody is configured who could approve.
+    `frozen` says that a freeze holds now, and who may approve in spite of it.
     `codes` are those of the proposals that it points to (`supersedes`, `superseded_by`, `inverse_of`, `undone_by`), by id.
     `redact` takes the secrets out of a text; every text that did not originate here goes through it, one by one. `sealed`
     makes the value of a button from its press, the proposal's id and the revision.
@@ -86,6 +88,8 @@ def proposal_card(
         blocks.append(_left_out(proposal, action, language))
     if is_pending:
         blocks.extend(progress(proposal, language))
+        if frozen is not None:
+            blocks.append(Notice(exact(frozen.said_in(language)), "warning"))
         blocks.extend(asking(proposal, language, approver_configured, approver_mentions))
     blocks.extend(buttons(proposal, language, sealed, shows_all=shows_all))
     blocks.append(_record(proposal, action, is_whole, language))
@@ -134,7 +138,8 @@ def _glance(
     markup = sum(map(heading.count, "&<>"))
     if not heading.endswith(action.summary) or len(heading) + 4 * markup > HEADING_CHARS:
         yield Fact(notices.WHAT.said_in(language), action.summary)
-    yield from _fields(action.fields if is_pending else action.changes, is_whole, language)
+    if proposal.state is not ProposalState.DRIFTED:  # the outcome says how things are now
+        yield from _fields(action.fields if is_pending else action.changes, is_whole, language)
     yield Fact(notices.TARGET.said_in(language), target_words(plan.target, language))
     yield Fact(notices.ASKED_BY.said_in(language), exact(proposal.requester_name))
     for phrase, other in (
@@ -202,7 +207,8 @@ def _left_out(proposal: Proposal, action: Action, language: Language) -> Notice:
 def _record(proposal: Proposal, action: Action, is_whole: bool, language: Language) -> Code:
     lines = list(action.record)
     if proposal.state is not ProposalState.PENDING:
-        lines[:0] = [f"{fact.label}: {fact.value}" for fact in action.details]
+        told = action.fields if proposal.state is ProposalState.DRIFTED else action.details
+        lines[:0] = [f"{fact.label}: {fact.value}" for fact in told]
     if proposal.decided_by_id:
         lines.append(f"{notices.DECIDER.said_in(language)}: {exact(proposal.decided_by_id)}")
     if not is_whole and sum(map(len, lines)) > RECORD_CHARS:

@@ -6,26 +6,32 @@ ran nothing yet; a claimed one is settled by reading back, and is never tried ag
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Literal
 
-from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.errors import PlatformError, StoreError
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role, lower
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState, Vote
+from chatops_bot.domain.sealed_vote import VoteSeals
+from chatops_bot.domain.session import IsDead
 from chatops_bot.domain.voting import voices
 from chatops_bot.ports import Clock, Directory, Proposals
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards, language_of
-from chatops_bot.sessions.target_lock import IsDead, TargetLock
+from chatops_bot.sessions.target_lock import TargetLock
 from chatops_bot.tools.apply import Applied, Applier
 from chatops_bot.tools.drafting import subject_of
 from chatops_bot.tools.proposal_moves import NOBODY, ProposalMoves
 
 _log = logging.getLogger(__name__)
+
+KEPT_SECONDS, AGAIN_SECONDS = 600.0, 1.0
+"""How long, and how often, what came of an action is tried to be stored while the store is away."""
 
 STALE_AFTER = timedelta(seconds=60)
 """A card that is behind for longer than any edit takes was missed, and is not just on its way."""
@@ -35,12 +41,20 @@ _EXPIRED = Phrase(
     "This proposal expired at {when}; nothing was run. Ask for the change again.",
 )
 _NOT_ALLOWED_ANY_MORE = Phrase(
-    "执行前发现 {who} 已无权批准，未执行任何操作：{why_zh}",
-    "{who} may not approve this any more, so nothing was run: {why_en}",
+    "执行前发现 {who} 已无权批准，未执行任何操作；如仍需要，请重新提出。",
+    "{who} may not approve this any more, so nothing was run. Propose it again if it is still needed.",
+)
+_FROZEN_SINCE = Phrase(
+    "批准之后、执行之前开始了冻结期，未执行任何操作；如仍需要，请重新提出。",
+    "A freeze began after it was approved and before it could run, so nothing was run. Propose it again if it is still needed.",
+)
+_FORGED = Phrase(
+    "存储的批准（{who}）不是本机器人记录的，未执行任何操作；有人改动过存储，请核查审计记录。",
+    "A stored approval ({who}) was not counted by this bot, so nothing was run. Somebody wrote to the store: look into the audit.",
 )
 _NOT_CONFIRMED = Phrase(
-    "执行前无法确认批准人的身份，未执行任何操作；请重新发起请求。",
-    "The approver's identity could not be confirmed before running, so nothing was run; ask for the change again.",
+    "执行前无法确认批准人的身份，未执行任何操作；如仍需要，请重新提出。",
+    "The approver's identity could not be confirmed before running, so nothing was run. Propose it again if it is still needed.",
 )
 _WAITS_FOR_TARGET = Phrase(
     "正在等待同一对象（{target}）上的另一个变更结束。",
@@ -53,10 +67,19 @@ def expired_phrase(proposal: Proposal) -> Phrase:
     return _EXPIRED.filled(when=f"{proposal.expires_at:%H:%M} UTC")
 
 
+@dataclass(frozen=True, slots=True)
+class _Withdrawal:
+    """Why what was approved is not run, as the audit names it and as people read it, and the votes that do not hold."""
+
+    cause: Literal["forged", "not_confirmed", "frozen", "lost_right"]
+    said: Phrase
+    votes: Sequence[Vote]
+
+
 class Applying:
     def __init__(
         self, *, proposals: Proposals, directory: Directory, applier: Applier, policy: Policy, moves: ProposalMoves,
-        cards: ProposalCards, lock: TargetLock, process: str, is_dead: IsDead, clock: Clock,
+        cards: ProposalCards, lock: TargetLock, process: str, is_dead: IsDead, clock: Clock, seals: VoteSeals,
     ) -> None:  # fmt: skip
         """`process` names this process among those that share the store."""
         self._proposals = proposals
@@ -69,6 +92,7 @@ class Applying:
         self._process = process
         self._is_dead = is_dead
         self._clock = clock
+        self._seals = seals
         self._running: set[str] = set()
 
     async def run(self, approved: Proposal) -> None:
@@ -92,9 +116,13 @@ class Applying:
         """The proposal at its end; None when another process brings it there."""
         if fence is None:
             return await self._expired(approved, expired_phrase(approved))
+        forged = self._seals.forged(approved)
+        if forged:
+            _log.error("proposal %s has approvals in the store that no bot counted", approved.id)
+            return await self._withdrawn(approved, _Withdrawal("forged", _FORGED, forged))
         approver = await self._standing(approved)
-        if isinstance(approver, Phrase):
-            return await self._expired(approved, approver)
+        if isinstance(approver, _Withdrawal):
+            return await self._withdrawn(approved, approver)
         claimed = await self._moves.move(
             approved, ProposalState.CLAIMED, approver, "claimed", {"process": self._process, "fence": fence},
             claimed_by=self._process, fence=fence,
@@ -104,19 +132,20 @@ class Applying:
         # The effect waits for no message.
         showing = asyncio.create_task(self._cards.show_quietly(claimed), name="card of a running change")
         try:
-            applied = await self._applier.apply(claimed, approver)
-            final = await self._finished(claimed, approver, applied)
+            applied = await self._applier.apply(claimed, approver, partial(self._still_holds, claimed))
+            final = await self._finished_at_last(claimed, approver, applied)
         except BaseException:
             showing.cancel()
             raise
         await showing
         return final
 
-    async def _standing(self, approved: Proposal) -> Person | Phrase:
+    async def _standing(self, approved: Proposal) -> Person | _Withdrawal:
         """The last of the approvers, when enough of them may still approve; otherwise why nothing may run."""
         subject, now = subject_of(approved), self._clock.now()
+        is_frozen = self._policy.frozen(subject, now) is not None
         standing: list[Person] = []
-        lost: list[tuple[Vote, Phrase]] = []
+        lost: list[tuple[Vote, bool]] = []
         for vote in approved.votes:
             try:
                 person = await self._voter(vote, approved)
@@ -127,32 +156,81 @@ class Applying:
             if why is None:
                 standing.append(person)
             else:
-                lost.append((vote, why))
+                _log.info("the approval of %s does not hold any more: %s", vote.person_id, why)
+                lost.append((vote, is_frozen and self._policy.could_approve(person, subject, vote.via)))
         if standing and voices(person.id for person in standing) >= approved.quorum:
             return standing[-1]
         if not lost:
-            return _NOT_CONFIRMED
-        who = ", ".join(vote.person_name for vote, _ in lost)
-        why = lost[0][1]
-        return _NOT_ALLOWED_ANY_MORE.filled(who=who, why_zh=why.zh, why_en=why.en)
+            return _Withdrawal("not_confirmed", _NOT_CONFIRMED, approved.votes)
+        votes = [vote for vote, _ in lost]
+        if all(is_frozen_out for _, is_frozen_out in lost):
+            return _Withdrawal("frozen", _FROZEN_SINCE, votes)
+        return _Withdrawal("lost_right", _NOT_ALLOWED_ANY_MORE, votes)
 
     async def _voter(self, vote: Vote, proposal: Proposal) -> Person:
         """Who voted, with what they may now of what they voted with: at a terminal people may act with less."""
         today = await self._directory.person(vote.person_id, proposal.session.channel, fresh=True)
         return replace(today, role=lower(Role(vote.role), today.role))
 
+    async def _still_holds(self, claimed: Proposal) -> bool:
+        """Whether nobody took this process for dead since it claimed: asked last before the effect, which nobody could take back."""
+        try:
+            if not await self._lock.still_held(claimed):
+                return False
+            stored = await self._proposals.get(claimed.id)
+        except StoreError as error:
+            _log.warning("whether proposal %s is still to be run here cannot be asked: %s", claimed.id, error)
+            return False
+        return (
+            stored is not None
+            and stored.state is ProposalState.CLAIMED
+            and stored.revision == claimed.revision
+        )
+
+    async def _finished_at_last(self, claimed: Proposal, person: Person, applied: Applied) -> Proposal | None:
+        """As `_finished`; while the store is away it is tried again, since nobody else knows what came of the action."""
+        deadline = asyncio.get_running_loop().time() + KEPT_SECONDS
+        while True:
+            try:
+                return await self._finished(claimed, person, applied)
+            except StoreError as error:
+                if asyncio.get_running_loop().time() >= deadline:
+                    raise
+                _log.error("what came of proposal %s cannot be stored yet: %s", claimed.id, error)
+                await asyncio.sleep(AGAIN_SECONDS)
+
     async def _finished(self, claimed: Proposal, person: Person, applied: Applied) -> Proposal | None:
-        outcome: Mapping[str, object] = applied.content
-        keep_for = claimed.keep_for if applied.state is ProposalState.APPLIED else None
+        final = await self._ended(claimed, applied.state, person, applied)
+        if final is not None:
+            return final
+        stored = await self._proposals.get(claimed.id)
+        if stored is None or stored.claimed_by != self._process:
+            return None
+        if (
+            stored.state is ProposalState.OUTCOME_UNKNOWN
+            and applied.state is not ProposalState.OUTCOME_UNKNOWN
+        ):
+            # Another process took this one for dead; what this one saw is worth more.
+            _log.warning("proposal %s was given up by another process and comes to its end here", claimed.id)
+            ran = applied.state is ProposalState.APPLIED
+            return await self._ended(
+                stored, ProposalState.APPLIED if ran else ProposalState.FAILED, person, applied
+            )
+        # The move that was lost may have been this one's own, whose answer did not arrive.
+        said = applied.summary.said_in(language_of(claimed))
+        return stored if (stored.state, stored.outcome_text) == (applied.state, said) else None
+
+    async def _ended(
+        self, proposal: Proposal, to: ProposalState, person: Person, applied: Applied
+    ) -> Proposal | None:
+        keep_for = proposal.keep_for if to is ProposalState.APPLIED else None
         until = {} if keep_for is None else {"keep_until": self._clock.now() + keep_for}
-        final = await self._moves.move(
-            claimed, applied.state, person, applied.state.value, outcome,
-            finished_at=self._clock.now(), outcome=outcome, outcome_text=applied.summary.said_in(language_of(claimed)),
+        outcome: Mapping[str, object] = applied.content
+        return await self._moves.move(
+            proposal, to, person, to.value, outcome,
+            finished_at=self._clock.now(), outcome=outcome, outcome_text=applied.summary.said_in(language_of(proposal)),
             **until,
         )  # fmt: skip
-        if final is None:
-            _log.error("proposal %s left its claim while its action ran; the card may be behind", claimed.id)
-        return final
 
     async def expire(self, proposal: Proposal, why: Phrase) -> None:
         """Close a proposal that nobody may run any more, unless somebody was faster."""
@@ -164,6 +242,16 @@ class Applying:
         return await self._moves.move(
             proposal, ProposalState.EXPIRED, NOBODY, "expired", {"why": why.en},
             outcome_text=why.said_in(language_of(proposal)),
+        )  # fmt: skip
+
+    async def _withdrawn(self, approved: Proposal, withdrawal: _Withdrawal) -> Proposal | None:
+        who = ", ".join(vote.person_name for vote in withdrawal.votes)
+        said = withdrawal.said.filled(who=who)
+        voters = [vote.person_id for vote in withdrawal.votes]
+        return await self._moves.move(
+            approved, ProposalState.WITHDRAWN, NOBODY, "withdrawn",
+            {"why": said.en, "cause": withdrawal.cause, "voters": voters},
+            outcome_text=said.said_in(language_of(approved)),
         )  # fmt: skip
 
     async def sweep(self) -> None:

@@ -18,7 +18,9 @@ from chatops_bot.domain.errors import StoreError
 from chatops_bot.stores.redis_link import RedisLink, Script, script
 
 BEHIND = "behind"
-DECLINED = frozenset({"lost", "there"})
+OTHERS = "others"
+"""What a script answers to a turn that another process has taken over."""
+DECLINED = frozenset({"lost", "there", OTHERS})
 """What a script answers that changed nothing, for a reason that has nothing to do with the audit."""
 TRIES = 100
 """Each failed try means that another process has appended; so many in a row mean that something else is wrong."""

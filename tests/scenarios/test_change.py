@@ -211,8 +211,34 @@ async def test_a_typed_code_decides_whatever_its_case(world: World, words: str, 
         ts, card = await asked_for(world, "pause it please")
         await world.says("ana", words.format(code=code_of(card).lower()), ts)
         await world.becomes(ts, card, heading)
-        assert len(await world.thread(ts)) == 4  # the typed words get no answer but the card
+        assert (await told(world, "ana")).startswith(heading)
+        assert len(await world.thread(ts)) == 4  # the answer is for whoever typed alone
     assert len(world.to_scheduler.reached(PAUSE)) == (1 if heading == "Done: " else 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("拒绝 {code} 磁盘满了，先清理", "磁盘满了，先清理"),
+        ("reject {code}: the disk is full", "the disk is full"),
+    ],
+)
+async def test_words_behind_the_code_are_the_reason_of_a_reject_and_make_an_approval_none(
+    world: World, words: str, reason: str
+):
+    async with world.bot(pausing()):
+        ts, card = await asked_for(world, "pause it please")
+        code = code_of(card)
+        await world.says("ana", f"approve {code.lower()} please", ts)
+        assert f"Type “approve {code}” alone" in await told(world, "ana")
+        await world.says("ana", f"批准 {code} 吧", ts)
+        assert f"“批准 {code} 紧急: 原因”" in await told(world, "ana", 2)
+        await world.says("ana", f"> approve {code}", ts)
+        await world.says("ana", "reject change requests, please", ts)
+        await world.says("ana", words.format(code=code), ts)
+        assert reason in everything(await world.becomes(ts, card, "Rejected: "))
+        assert (await told(world, "ana", 3)).startswith("Rejected: ")
+    assert world.to_scheduler.reached(PAUSE) == []
 
 
 async def test_a_code_that_is_wrong_or_typed_elsewhere_or_by_the_wrong_person_decides_nothing(world: World):

@@ -65,5 +65,5 @@ async def test_continue_begins_one_turn_that_knows_the_outcome(world: World, lan
         await answered(world, ts, "It is paused now.")
     request = model.requests[-1]
     (asked,) = [m.text for m in request.messages if isinstance(m, UserMessage)][1:]
-    assert ("结果如何" if language == "zh" else "What came of proposal") in asked
+    assert ("结果如何" if language == "zh" else "did it work?") in asked
     assert any("applied" in m.text for m in request.messages if isinstance(m, RecordMessage))

@@ -18,7 +18,7 @@ from chatops_bot.domain.policy_rules import Who
 from chatops_bot.domain.proposal import Proposal, ProposalState, Via
 from chatops_bot.sessions.decisions import REASON_CHARS, Decisions, How
 from chatops_bot.sessions.telling import Telling
-from tests.sessions.panel import ANA, BEN, BUTTONS, VERA, Panel, TwoMust
+from tests.sessions.panel import ANA, BEN, BUTTONS, SEALS, VERA, Panel, TwoMust
 from tests.small_tools import HOUR, SESSION
 
 ELSEWHERE = replace(SESSION, thread="9.9")
@@ -216,7 +216,7 @@ async def test_who_found_it_before_it_expired_by_a_slow_clock_hears_that_it_was_
     slow = ManualClock(panel.clock.now())
     decisions = Decisions(
         proposals=panel.store.proposals, telling=Telling(panel.board), policy=panel.policy, moves=panel.moves,
-        cards=panel.one.cards, applying=panel.one.applying, redactor=panel.redactor, clock=slow, key=BUTTONS,
+        cards=panel.one.cards, applying=panel.one.applying, redactor=panel.redactor, clock=slow, key=BUTTONS, seals=SEALS,
     )  # fmt: skip
     proposal = await panel.propose()
     panel.clock.advance(HOUR)
