@@ -66,12 +66,12 @@ async def test_a_verdict_without_a_code_is_asked_which_and_decides_nothing(panel
     for language in ("en", "zh"):
         await panel.one.decisions.ask_which(cards, ANA, verdict, language)
     assert panel.board.heard(ANA) == [
-        f"Type `{en} {one}` or `{en} {two}`, or press the button on the card.",
-        f"请输入 `{zh} {one}` 或 `{zh} {two}`，或按卡片上的按钮。",
+        f"Type “{en} {one}” or “{en} {two}”, or press the button on the card.",
+        f"请输入“{zh} {one}”或“{zh} {two}”，或按卡片上的按钮。",
     ]
     assert [await panel.now(card) for card in cards] == cards
     await panel.one.decisions.ask_which(cards[:1], ANA, verdict, "en")
-    assert panel.board.heard(ANA)[-1] == f"Type `{en} {one}`, or press the button on the card."
+    assert panel.board.heard(ANA)[-1] == f"Type “{en} {one}”, or press the button on the card."
 
 
 async def test_a_code_is_found_however_it_is_typed_and_only_in_its_thread(panel: Panel):
@@ -122,7 +122,6 @@ async def test_a_rejection_is_kept_with_who_when_and_why(panel: Panel):
         "after_expiry": False,
         "reason": "not now",
     }
-    assert panel.board.heard(ANA) == [], "the card says it"
     assert panel.board.cards[proposal.id].fallback.startswith("Rejected: ")
 
 
