@@ -84,11 +84,11 @@ class How:
 
 
 class Decisions:
-    """`key` is the one that seals buttons."""
+    """`keys` are those of buttons: the first one seals, each opens."""
 
     def __init__(
         self, *, proposals: Proposals, telling: Telling, policy: Policy, moves: ProposalMoves, cards: ProposalCards,
-        applying: Applying, redactor: Redactor, clock: Clock, key: bytes, seals: VoteSeals,
+        applying: Applying, redactor: Redactor, clock: Clock, keys: Sequence[bytes], seals: VoteSeals,
     ) -> None:  # fmt: skip
         self._proposals = proposals
         self._telling = telling
@@ -98,7 +98,7 @@ class Decisions:
         self._applying = applying
         self._redactor = redactor
         self._clock = clock
-        self._key = key
+        self._keys = keys
         self._seals = seals
 
     async def waiting(self, session: SessionKey) -> list[Proposal]:
@@ -177,7 +177,7 @@ class Decisions:
     async def opened(self, event: ControlUsed) -> tuple[Proposal, How] | None:
         """The proposal that a card's button is about. None when the button is forged, or of another card or installation:
         whoever pressed it is told, and the audit notes it."""
-        opened = opened_button(self._key, event.control, event.value)
+        opened = opened_button(self._keys, event.control, event.value)
         proposal = None if opened is None else await self._proposals.get(opened[0])
         if (
             opened is None

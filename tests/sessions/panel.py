@@ -300,7 +300,7 @@ class Panel:
         )  # fmt: skip
         decisions = Decisions(
             proposals=store.proposals, telling=Telling(self.board), policy=self.policy, moves=self.moves, cards=cards,
-            applying=applying, redactor=self.redactor, clock=self.clock, key=BUTTONS, seals=SEALS,
+            applying=applying, redactor=self.redactor, clock=self.clock, keys=[BUTTONS], seals=SEALS,
         )  # fmt: skip
         renewals = Renewals(
             proposals=store.proposals, registry=self.registry, drafter=self.drafter, policy=self.policy, moves=self.moves,

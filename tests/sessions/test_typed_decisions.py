@@ -154,7 +154,9 @@ async def test_what_is_decided_is_decided_and_whoever_tries_hears_by_whom(panel:
     before = await panel.now(proposal)
     await panel.one.decisions.by_code(SESSION, proposal.code, BEN, verdict, "en")
     assert await panel.now(proposal) == before
-    assert panel.board.heard(BEN) == ["This proposal is decided already: applied (Ana, 14:32 UTC)."]
+    assert panel.board.heard(BEN) == [
+        "This proposal is decided already: done (14:32 UTC); approved by Ana at 14:32 UTC."
+    ]
     assert panel.flips() == [(1, "pause")]
 
 
@@ -216,7 +218,7 @@ async def test_who_found_it_before_it_expired_by_a_slow_clock_hears_that_it_was_
     slow = ManualClock(panel.clock.now())
     decisions = Decisions(
         proposals=panel.store.proposals, telling=Telling(panel.board), policy=panel.policy, moves=panel.moves,
-        cards=panel.one.cards, applying=panel.one.applying, redactor=panel.redactor, clock=slow, key=BUTTONS, seals=SEALS,
+        cards=panel.one.cards, applying=panel.one.applying, redactor=panel.redactor, clock=slow, keys=[BUTTONS], seals=SEALS,
     )  # fmt: skip
     proposal = await panel.propose()
     panel.clock.advance(HOUR)
