@@ -296,14 +296,16 @@ class Proposals(Protocol):
 
 
 class Forms(Protocol):
-    """What cannot be read: as in `Proposals`."""
+    """Audit rows, and what cannot be read: as in `Proposals`."""
 
-    async def add(self, form: Form) -> None: ...
+    async def add(self, form: Form, record: AuditRecord | None = None) -> None: ...
 
     async def get(self, form_id: str) -> Form | None: ...
 
-    async def move(self, form: Form, to: FormState, now: datetime, **changes: Any) -> Form | None:
-        """Compare-and-set along `form.EDGES`, as `Proposals.move`: the moved form (revision + 1), or None."""
+    async def move(
+        self, form: Form, to: FormState, now: datetime, record: AuditRecord | None = None, **changes: Any
+    ) -> Form | None:
+        """Compare-and-set along `form.EDGES`, with its audit row, as `Proposals.move`."""
 
     async def shown(self, form_id: str, card: MessageRef, revision: int) -> None:
         """As `Proposals.shown`."""

@@ -40,7 +40,7 @@ from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
-from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform, Store, Tool
+from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store, Tool
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.liveness import Liveness
@@ -110,7 +110,7 @@ async def open_bot(
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
-        await _anchor(stack, config, secrets, kept.audit, platform, clock)
+        await _anchor(stack, config, secrets, kept, platform, clock)
         going_on = partial(_going_on, core, platform, directory, clock, turns, alive)
         peers, never_started = await _join(stack, core, going_on, alive, health)
         await core.applying.recover()
@@ -125,7 +125,7 @@ async def open_bot(
         await api.start(desk)
         stack.callback(desk.take_no_more)
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
-        _look_after(stack, sweep(_overdue(core, config.store.lease_seconds)), metrics, policy, health)
+        _look_after(stack, core, config.store.lease_seconds, metrics, policy, health)
         health.recovered()
         stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name, health.failed)
@@ -141,12 +141,23 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
         "filled forms": core.router.begin_filled,
     }
 
+    is_mine = _in_one_process(core.store, seconds)
+
     async def in_one_process(work: Callable[[], Awaitable[None]]) -> None:
-        if await core.store.leases.take("sweep", core.store.process, seconds) is not None:
+        if await is_mine():
             await work()
 
     leased = {name: partial(in_one_process, work) for name, work in works.items()}
     return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides those that it knows
+
+
+def _in_one_process(store: Store, seconds: float) -> Callable[[], Awaitable[bool]]:
+    """Asks whether this is the process that does what one does for all that share the store: the same as long as it lives."""
+
+    async def is_mine() -> bool:
+        return await store.leases.take("sweep", store.process, seconds) is not None
+
+    return is_mine
 
 
 def _slack(
@@ -285,13 +296,15 @@ async def _anchor(
     stack: AsyncExitStack,
     config: Config,
     secrets: Secrets,
-    audit: AuditReader,
+    store: Store,
     platform: Platform,
     clock: Clock,
 ) -> None:
     """Note the heads of the audit down until the stack is closed, and once more then."""
     channel = config.audit.anchor_channel
-    anchoring = Anchoring(audit, clock, config.anchor_path, posting(platform, channel) if channel else None)
+    is_mine = _in_one_process(store, config.store.lease_seconds)
+    post = posting(platform, channel, is_mine) if channel else None
+    anchoring = Anchoring(store.audit, clock, config.anchor_path, post)
     await anchoring.begin([key.id for key in secrets.keys.audit] if secrets.keys else [])
     stack.push_async_callback(anchoring.end)
     _run_beside(stack, anchoring.keep(), "anchoring of the audit")
@@ -299,14 +312,15 @@ async def _anchor(
 
 def _look_after(
     stack: AsyncExitStack,
-    sweeping: Coroutine[Any, Any, None],
+    core: Core,
+    lease_seconds: float,
     metrics: Metrics,
     policy: PolicyWatch,
     health: Health,
 ) -> None:
-    _run_beside(stack, sweeping, "expiry sweep", health)
+    _run_beside(stack, sweep(_overdue(core, lease_seconds)), "expiry sweep", health)
     _run_beside(stack, metrics.watch_loop(), "loop lag")
-    _run_beside(stack, policy.watch(), "policy check")
+    _run_beside(stack, policy.watch(_in_one_process(core.store, lease_seconds)), "policy check")
 
 
 def _run_beside(

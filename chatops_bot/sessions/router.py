@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chatops_bot.domain.errors import StoreUnavailable
 from chatops_bot.domain.event import ControlUsed, DialogUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Language, Phrase, language_of, language_of_words
 from chatops_bot.domain.people import Person
@@ -19,8 +20,10 @@ from chatops_bot.sessions.commands import (
     Command,
     DecideByCode,
     DecideSomething,
+    DecideUnclear,
     StopWord,
     parse_command,
+    reads_like_a_word,
 )
 from chatops_bot.sessions.conductor import Accepted, Conductor
 from chatops_bot.sessions.decisions import Decisions
@@ -36,6 +39,7 @@ from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reasons import Reasons
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
+from chatops_bot.sessions.store_away import StoreAway
 from chatops_bot.sessions.undoing import Undoing
 
 _log = logging.getLogger(__name__)
@@ -119,6 +123,7 @@ class Router:
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
         self._stopping = Stopping(self._mailboxes, conductor, platform, policy, store)
         self._under_way: set[asyncio.Task[None]] = set()
+        self._store_away = StoreAway(platform)
 
     async def handle(self, event: InboundEvent) -> None:
         """Take one event. Returns when it is decided; a turn that it starts runs on."""
@@ -134,7 +139,12 @@ class Router:
     async def message(self, event: MessageReceived) -> Received:
         """Take one message, as `handle` does."""
         with bound(session=event.session):
-            return await self._message(event)
+            try:
+                return await self._message(event)
+            except StoreUnavailable as error:
+                _log.error("a message was not taken: %s", error)
+                told = self._store_away.is_to_be_told(event)
+                return Received(telling=self._beside(self._store_away.tell(event)) if told else None)
 
     async def submit(self, event: ModalSubmitted) -> Mapping[str, str]:
         """Take a dialog that was sent off; returns what is wrong with it by input, for the platform to show."""
@@ -242,6 +252,7 @@ class Router:
             )  # fmt: skip
             if accepted is None:
                 return Received()
+            self._store_away.remember(event.session)
             await self._begin(accepted)
             return Received(turn_id=accepted.turn.turn_id)
         if not await self._store.inbox.claim(event.dedupe_key):
@@ -253,6 +264,9 @@ class Router:
         """The command that the message is here: some are one only where something waits for them."""
         command = parse_command(event.text.strip())
         match command:
+            case DecideByCode(_, code, _) | DecideUnclear(_, code) if reads_like_a_word(code):
+                is_bare = isinstance(command, DecideByCode) and not command.reason
+                return command if is_bare or await self._decisions.knows(event.session, code) else None
             case DecideSomething() if not await self._decisions.waiting(event.session):
                 return None
             case CancelWord() if not await self._forms.open_for(event.author, event.session):
@@ -263,7 +277,11 @@ class Router:
         """Whether the bot is spoken to: called by its name, in private, or in a thread of its own where nobody else is called."""
         if event.mentions_bot or event.is_direct:
             return True
-        if event.mentions_others or not await self._store.transcripts.known(event.session):
+        if not await self._store.transcripts.known(event.session):
+            return False
+        if isinstance(command, (DecideByCode, DecideUnclear)):  # a reason may name others
+            return True
+        if event.mentions_others:
             return False
         if command is not None:
             return True
@@ -285,12 +303,27 @@ class Router:
         problem: Phrase | None,
     ) -> None:
         """What is no question: a command, a message that cannot be one, or one question too many."""
+        try:
+            await self._answer(event, language, command, problem)
+        except StoreUnavailable as error:
+            _log.error("a message was not carried out: %s", error)
+            await self._store_away.tell(event)
+
+    async def _answer(
+        self,
+        event: MessageReceived,
+        language: Language,
+        command: Command | None,
+        problem: Phrase | None,
+    ) -> None:
         session, author = event.session, event.author
         if await self._refused(author, session, language):
             return
         match command:
             case DecideByCode(verdict, code, reason):
                 await self._decisions.by_code(session, code, author, verdict, language, reason=reason)
+            case DecideUnclear(verdict, code):
+                await self._decisions.not_understood(session, code, author, verdict, language)
             case DecideSomething(verdict):
                 if waiting := await self._decisions.waiting(session):
                     await self._decisions.ask_which(waiting, author, verdict, language)

@@ -242,13 +242,20 @@ class RedisForms:
         self._records = _Records(link, audit, "form")
         self._row_by_row = RowByRow()
 
-    async def add(self, form: Form) -> None:
-        await self._records.add(form, form_text(form))
+    async def add(self, form: Form, record: AuditRecord | None = None) -> None:
+        await self._records.add(form, form_text(form), record=record)
 
     async def get(self, form_id: str) -> Form | None:
         return next(map(_form, await self._records.get(form_id)), None)
 
-    async def move(self, form: Form, to: FormState, now: datetime, **changes: Any) -> Form | None:
+    async def move(
+        self,
+        form: Form,
+        to: FormState,
+        now: datetime,
+        record: AuditRecord | None = None,
+        **changes: Any,
+    ) -> Form | None:
         if to not in form_table.EDGES[form.state]:
             raise ValueError(f"a form does not go from {form.state} to {to}")
         is_guarded = to in form_table.GUARDED_BY_EXPIRY
@@ -257,7 +264,7 @@ class RedisForms:
         moved = replace(form, state=to, revision=form.revision + 1, **changes)
         answer_turn = moved.answer_turn_id if to is FormState.SUBMITTED else ""
         won = await self._records.move(
-            form, to.value, form_text(moved), is_guarded=is_guarded, answer_turn=answer_turn
+            form, to.value, form_text(moved), is_guarded=is_guarded, answer_turn=answer_turn, record=record
         )
         return moved if won else None
 

@@ -72,7 +72,7 @@ class SqliteStore:
         self.turns = SqliteTurns(file, clock, self.process)
         self.inbox = SqliteInbox(file, clock)
         self.proposals = SqliteProposals(file, key, clock)
-        self.forms = SqliteForms(file, clock)
+        self.forms = SqliteForms(file, key, clock)
         self.audit = SqliteAudit(file, key)
         self.leases = SqliteLeases(file, clock)
         self.secret_values = SqliteSecretValues(file, clock)

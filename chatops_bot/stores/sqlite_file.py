@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO, TypeVar
 
-from chatops_bot.domain.errors import StoreError, StoreTooNew
+from chatops_bot.domain.errors import StoreError, StoreTooNew, StoreUnavailable
 from chatops_bot.ports import Clock
 
 _T = TypeVar("_T")
@@ -98,7 +98,7 @@ class SqliteFile:
         try:
             return await asyncio.shield(submitted)
         except sqlite3.Error as error:
-            raise StoreError(f"{self._path} cannot be used ({error}); check the disk.") from error
+            raise StoreUnavailable(f"{self._path} cannot be used ({error}); check the disk.") from error
 
     async def aclose(self) -> None:
         await asyncio.to_thread(self._close)

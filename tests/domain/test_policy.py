@@ -98,6 +98,15 @@ def test_on_every_path_whoever_asked_needs_another(via):
     assert policy.may_approve(ADMIN, PAUSE, NOW, via=via) is None
 
 
+@pytest.mark.parametrize("rules", [[], [Rule(own=False)]])
+def test_another_name_at_the_same_machine_is_whoever_asked(rules: list[Rule]):
+    asked_here = Subject("trigger_task", Effect.WRITE, Risk.HIGH, "task 3", "local:alice", "C1")
+    policy = Policy(rules)
+    refused = policy.may_approve(person(Role.ADMIN, "local:bob"), asked_here, NOW, via="local")
+    assert "counts as one person" in says(refused)
+    assert policy.may_approve(person(Role.ADMIN, "U2"), asked_here, NOW) is None
+
+
 def test_one_rule_against_the_requester_beats_another_for_them():
     policy = Policy([Rule(own=True), Rule(scope=ONLY_DELETE, own=False)])
     requester = person(Role.ADMIN, "U1")
@@ -165,7 +174,7 @@ def test_whoever_may_breaks_the_glass_with_a_reason_and_with_all_other_rights():
     frozen = Freeze(*WEEKEND, break_glass=Who(roles=(Role.ADMIN, Role.OPERATOR)))
     policy = Policy(freezes=[frozen])
     assert says(policy.may_approve(APPROVER, PAUSE, NOW, break_glass="x")).endswith(
-        "an admin or an operator may break the glass with `approve CODE break-glass: reason`."
+        "an admin or an operator may break the glass with “approve CODE break-glass: reason”."
     )
     for blank in ("", "  "):
         assert "You may break the glass" in says(policy.may_approve(ADMIN, PAUSE, NOW, break_glass=blank))
@@ -192,8 +201,8 @@ def test_a_no_says_who_gets_past_it(who: Who, en: str, zh: str):
         f"The policy lets only {en} ask for pause_task, and you are operator; ask one of them to request it.",
     )
     assert frozen == Phrase(
-        f"冻结期至 Mon 08:00 Europe/Berlin，未执行任何操作；{zh}可以用 `批准 代码 紧急: 原因` 紧急批准。",
-        f"Frozen until Mon 08:00 Europe/Berlin, so nothing was run; {en} may break the glass with `approve CODE break-glass: reason`.",
+        f"冻结期至 Mon 08:00 Europe/Berlin，未执行任何操作；{zh}可以用“批准 CODE 紧急: 原因”紧急批准。",
+        f"Frozen until Mon 08:00 Europe/Berlin, so nothing was run; {en} may break the glass with “approve CODE break-glass: reason”.",
     )
 
 
@@ -280,7 +289,7 @@ def test_a_card_calls_only_so_many():
     who = Policy(
         [Rule(escalate=Who(people=tuple(crowd)))], roster=Roster(people=crowd, groups={"S1": Role.ADMIN})
     )
-    assert len(who.approvers(PAUSE).people) == len(who.escalation(PAUSE).people) == MOST_CALLED
+    assert len(who.approvers(PAUSE).people) == len(who.escalation(PAUSE).people) == MOST_CALLED == 10
     assert who.approvers(PAUSE).groups == ()
 
 

@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,8 +25,11 @@ LIFE = timedelta(seconds=0.3)
 
 def short_lived(at: datetime) -> tuple[Proposal, Form]:
     """A proposal and a form that live for a moment."""
-    lived: dict[str, Any] = {"created_at": at, "expires_at": at + LIFE}
-    return replace(a_proposal(), **lived), replace(a_form(), **lived)
+    until = at + LIFE
+    return (
+        replace(a_proposal(), created_at=at, expires_at=until),
+        replace(a_form(), created_at=at, expires_at=until),
+    )
 
 
 @pytest.fixture
