@@ -58,7 +58,7 @@ async def test_the_audit_is_read_as_lines_or_as_json(tmp_path: Path, clock: Manu
         "奥斯卡 (operator)",
         "auto",
         "ok",
-        "2026-03-02 14:32:00",
+        "2026-03-02 14:32:00 UTC",
         '{"page": 1}',
         "12 ms",
     ):
@@ -187,6 +187,29 @@ async def test_records_are_found_by_what_somebody_knows_of_them(
         await show(Where(data=tmp_path), AuditFilter(proposal="ZZZ999"), as_json=True, last=1)
 
 
+async def test_a_line_of_a_decision_says_why_somebody_decided_so(
+    tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+):
+    store = await SqliteStore.open(tmp_path / "bot.db", clock)
+    decided = replace(a_call(1, clock), tool="delete_task", arguments='{"task_id":3}', milliseconds=0)
+    for decision, result in (
+        ("broke_glass", '{"via":"code","break_glass":"the site is\\n down"}'),
+        ("reason_given", '{"via":"button","reason":"wrong task"}'),
+        ("rejected", '{"via":"button","reason":""}'),
+        ("shown", '{"revision":1}'),
+    ):
+        row = replace(decided, decision=decision, result=result)
+        await store.audit.record(replace(row, person_id="", person_name="") if decision == "shown" else row)
+    await store.aclose()
+    assert await show(Where(data=tmp_path), AuditFilter(), as_json=False, last=4) == 0
+    assert [line.partition("delete_task ")[2] for line in capsys.readouterr().out.splitlines()] == [
+        '{"task_id":3} broke the glass: the site is down  by 奥斯卡 (operator)',
+        '{"task_id":3} reason: wrong task  by 奥斯卡 (operator)',
+        '{"task_id":3}  by 奥斯卡 (operator)',
+        '{"task_id":3}',
+    ]
+
+
 async def test_a_line_says_what_was_asked_and_why_something_was_refused(
     tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
 ):
@@ -201,7 +224,7 @@ async def test_a_line_says_what_was_asked_and_why_something_was_refused(
     assert await show(Where(data=tmp_path), AuditFilter(), as_json=False, last=2) == 0
     asked, refused = capsys.readouterr().out.splitlines()
     assert '{"text":"pause it"}  by 奥斯卡 (operator)' in asked
-    assert 'query_tasks {"page": 2} {"refused":"A viewer may not."}  by nobody' in refused
+    assert 'query_tasks {"page": 2} {"refused":"A viewer may not."}  12 ms' in refused
 
 
 def test_a_time_is_a_moment_or_how_long_ago():
@@ -329,6 +352,20 @@ async def test_the_first_bad_record_is_named_in_one_sentence(
     assert said.startswith(f"The audit is broken: record {record} {words}")
     value = json.loads((await verified(as_json=True))[1])
     assert (value["ok"], value["record"]) == (False, record)
+
+
+async def test_an_audit_whose_table_is_gone_is_not_taken_for_an_older_version(
+    tmp_path: Path, clock: ManualClock, verified: Any
+):
+    folder = await a_bot(tmp_path, clock)
+    changed(folder, "DROP TABLE audit")
+    gone = "The audit is gone: the store has no table of it, and an anchor knows record 3."
+    assert await verified() == (1, f"{gone}\n")
+    code, said = await verified(as_json=True)
+    assert (code, json.loads(said)) == (1, {"ok": False, "record": 1, "wrong": "gone", "says": gone})
+    anchor_path_of(folder).unlink()
+    with pytest.raises(StoreError, match="has no table of an audit: somebody took it out"):
+        await verified()
 
 
 async def test_a_record_that_cannot_be_read_hides_no_other(

@@ -196,6 +196,7 @@ async def open_light_bot(
         await core.router.resume_forms()
         yield LightBot(core, kept, wall, clock, taps)
         await core.router.drain(DEADLINE)
+        await core.applying.rest(DEADLINE)
         await alive.leave()
 
 
