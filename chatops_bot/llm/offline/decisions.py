@@ -23,6 +23,8 @@ class Record:
     at: str = ""
     code: str = ""
     reason: str = ""
+    takes_back: str = ""
+    """The code of the change that it undid; without `by` it was undone because nobody kept it."""
     place: int = -1
     """Where it stands in the conversation, to tell what came later."""
 
@@ -46,7 +48,7 @@ def record_of(message: RecordMessage) -> Record | None:
     return Record(*(str(content.get(field) or "") for field in _FIELDS))
 
 
-_FIELDS = ("tool", "target", "state", "by", "outcome", "at", "code", "reason")
+_FIELDS = ("tool", "target", "state", "by", "outcome", "at", "code", "reason", "takes_back")
 
 
 def decisions_in(history: Sequence[Message]) -> tuple[tuple[Record, ...], tuple[OpenProposal, ...]]:
