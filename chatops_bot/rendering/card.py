@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.view import Block, Code, Fact, Facts, Heading, Lines, Notice, View
 from chatops_bot.rendering import card_notices as notices
 from chatops_bot.rendering.card_action import Action, Part, action_of
-from chatops_bot.rendering.card_buttons import Sealed, asking, buttons
+from chatops_bot.rendering.card_buttons import Sealed, asking, buttons, is_tampered
 from chatops_bot.rendering.card_cutting import Room, cut
 from chatops_bot.rendering.card_outcome import all_parts, broken_glass, code_of, decision, outcome, progress
 from chatops_bot.rendering.card_pages import LABEL_CHARS, pages_of
@@ -149,7 +150,9 @@ def _glance(
         if other:
             yield Fact(phrase.said_in(language), code_of(other, codes))
     if is_pending:
-        yield Fact(notices.RISK.said_in(language), notices.RISKS[proposal.risk].said_in(language))
+        is_for_good = proposal.effect is Effect.DESTRUCTIVE and proposal.risk is Risk.HIGH
+        risk = notices.HIGH_FOR_GOOD if is_for_good else notices.RISKS[proposal.risk]
+        yield Fact(notices.RISK.said_in(language), risk.said_in(language))
         if plan.inverse is not None:
             yield Fact(notices.CAN_UNDO.said_in(language), exact(plan.inverse.summary.said_in(language)))
         if proposal.keep_for is not None:
@@ -213,4 +216,5 @@ def _record(proposal: Proposal, action: Action, is_whole: bool, language: Langua
         lines.append(f"{notices.DECIDER.said_in(language)}: {exact(proposal.decided_by_id)}")
     if not is_whole and sum(map(len, lines)) > RECORD_CHARS:
         lines = [cut(line, HEAD_VALUE_CHARS, language) for line in lines]
-    return Code("\n".join(lines), notices.RECORD.said_in(language))
+    label = notices.FORGED_RECORD if is_tampered(proposal) else notices.RECORD
+    return Code("\n".join(lines), label.said_in(language))

@@ -37,10 +37,9 @@ RISK = Phrase("风险", "Risk")
 RISKS = {
     "low": Phrase("低", "low"),
     "medium": Phrase("中", "medium"),
-    "high": Phrase(
-        "高：会在机器上执行代码，或无法撤销", "high: runs code on a machine, or cannot be taken back"
-    ),
+    "high": Phrase("高：会在机器上执行代码", "high: runs code on a machine"),
 }
+HIGH_FOR_GOOD = Phrase("高：无法撤销", "high: cannot be taken back")
 EXPIRES = Phrase("有效期至", "Expires")
 EXPIRES_AT = Phrase("{time}（提出后 {minutes} 分钟）", "{time} ({minutes} min from request)")
 NOTHING = Phrase("无", "none")
@@ -142,6 +141,10 @@ CONTINUED = Phrase("{label}（续）", "{label} (continued)")
 
 # The quiet end of a card
 RECORD = Phrase("确切的操作", "The exact action")
+FORGED_RECORD = Phrase(
+    "存储中现在的内容（被改动过，不是大家批准的）",
+    "What the store holds now (changed, not what was approved)",
+)
 TOOL = Phrase("工具", "tool")
 CONTRACT = Phrase("工具定义", "tool contract")
 ARGUMENTS = Phrase("参数", "arguments")

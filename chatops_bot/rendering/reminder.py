@@ -25,6 +25,10 @@ _SAID: dict[Reminder, Phrase] = {
         "Too few have approved proposal {code}, so you are asked to decide: {summary}. It expires at {time}.",
     ),
 }
+_NOBODY_YET = Phrase(
+    "还没有人决定提案 {code}，现在请您来决定：{summary}。它将于 {time} 过期。",
+    "Nobody has decided about proposal {code}, so you are asked to: {summary}. It expires at {time}.",
+)
 _OPEN = Phrase("打开卡片", "Open the card")
 
 
@@ -33,9 +37,10 @@ def reminder_view(
 ) -> View:
     """A reminder in the card's language that calls `called` (platform ids) and leads to the card by `link`, if there is one."""
     language: Language = "zh" if proposal.language == "zh" else "en"
+    phrase = _NOBODY_YET if kind == "escalated" and not proposal.votes else _SAID[kind]
     summary = clip(exact(redact(proposal.plan.summary.said_in(language))), SUMMARY_CHARS)
     time = clock_text(proposal.expires_at, proposal.created_at)
-    said = _SAID[kind].filled(code=proposal.code, summary=summary, time=time).said_in(language)
+    said = phrase.filled(code=proposal.code, summary=summary, time=time).said_in(language)
     blocks: list[Block] = [Mention(called, said) if called else Notice(said, "warning")]
     if link:
         blocks.append(Markdown(f"[{_OPEN.said_in(language)}]({link})"))

@@ -6,7 +6,8 @@ ran nothing yet; a claimed one is settled by reading back, and is never tried ag
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -21,6 +22,7 @@ from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.session import IsDead
 from chatops_bot.domain.voting import voices
 from chatops_bot.ports import Clock, Directory, Proposals
+from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards, language_of
 from chatops_bot.sessions.target_lock import TargetLock
@@ -30,6 +32,8 @@ from chatops_bot.tools.proposal_moves import NOBODY, ProposalMoves
 
 _log = logging.getLogger(__name__)
 
+MOMENT_SECONDS = 5.0
+"""What a sweep, or a start, waits for what it runs before it goes on."""
 KEPT_SECONDS, AGAIN_SECONDS = 600.0, 1.0
 """How long, and how often, what came of an action is tried to be stored while the store is away."""
 
@@ -37,8 +41,8 @@ STALE_AFTER = timedelta(seconds=60)
 """A card that is behind for longer than any edit takes was missed, and is not just on its way."""
 
 _EXPIRED = Phrase(
-    "此提案已于 {when} 过期，未执行任何操作；请重新发起请求。",
-    "This proposal expired at {when}; nothing was run. Ask for the change again.",
+    "此提案已于 {when} 过期，未执行任何操作；如仍需要，请在卡片上重新提出。",
+    "This proposal expired at {when}; nothing was run. Press Propose again on its card if it is still needed.",
 )
 _NOT_ALLOWED_ANY_MORE = Phrase(
     "执行前发现 {who} 已无权批准，未执行任何操作；如仍需要，请重新提出。",
@@ -94,23 +98,26 @@ class Applying:
         self._clock = clock
         self._seals = seals
         self._running: set[str] = set()
+        self._beside: set[asyncio.Task[None]] = set()
 
-    async def run(self, approved: Proposal) -> None:
-        """Bring an approved proposal to its end. Does nothing when it is being run already, here or elsewhere."""
+    async def run(self, approved: Proposal, on_wait: Callable[[], None] = lambda: None) -> None:
+        """Bring an approved proposal to its end. Does nothing when it is being run already, here or elsewhere. `on_wait` is told
+        if its target is busy."""
         if approved.id in self._running:
             return
         self._running.add(approved.id)
         try:
             with bound(session=approved.session, turn=approved.turn_id, proposal=approved.id):
-                waits = _WAITS_FOR_TARGET.filled(target=approved.plan.target)
-                async with self._lock.held(
-                    approved, partial(self._cards.show_note, approved, waits)
-                ) as fence:
+                async with self._lock.held(approved, partial(self._say_waits, approved, on_wait)) as fence:
                     final = await self._claim_and_run(approved, fence)
                 if final is not None:
                     await self._cards.settle(final)
         finally:
             self._running.discard(approved.id)
+
+    async def _say_waits(self, approved: Proposal, on_wait: Callable[[], None]) -> None:
+        on_wait()
+        await self._cards.show_note(approved, _WAITS_FOR_TARGET.filled(target=approved.plan.target))
 
     async def _claim_and_run(self, approved: Proposal, fence: int | None) -> Proposal | None:
         """The proposal at its end; None when another process brings it there."""
@@ -226,8 +233,10 @@ class Applying:
         keep_for = proposal.keep_for if to is ProposalState.APPLIED else None
         until = {} if keep_for is None else {"keep_until": self._clock.now() + keep_for}
         outcome: Mapping[str, object] = applied.content
+        if applied.is_tampered:
+            _log.error("proposal %s was changed in the store after it was shown; nothing ran", proposal.id)
         return await self._moves.move(
-            proposal, to, person, to.value, outcome,
+            proposal, to, person, "tampered" if applied.is_tampered else to.value, outcome,
             finished_at=self._clock.now(), outcome=outcome, outcome_text=applied.summary.said_in(language_of(proposal)),
             **until,
         )  # fmt: skip
@@ -262,9 +271,9 @@ class Applying:
             if now >= proposal.expires_at:
                 await self.expire(proposal, expired_phrase(proposal))
         await self._settle_abandoned()
-        for proposal in await self._in_states(ProposalState.APPROVED):
-            if now - _touched(proposal) > STALE_AFTER:  # whose process died in the moment between
-                await self.run(proposal)
+        approved = await self._in_states(ProposalState.APPROVED)
+        # Whose process died in the moment between.
+        await self._run_beside([one for one in approved if now - _touched(one) > STALE_AFTER])
         for proposal in await self._proposals.with_stale_card():
             if proposal.state is not ProposalState.CLAIMED and now - _touched(proposal) > STALE_AFTER:
                 await self._cards.catch_up(proposal)
@@ -272,10 +281,41 @@ class Applying:
     async def recover(self) -> None:
         """After a process died, this one's predecessor or another: settle what it ran, run what was approved, catch up on cards."""
         await self._settle_abandoned()
-        await asyncio.gather(*(self.run(one) for one in await self._in_states(ProposalState.APPROVED)))
+        await self._run_beside(await self._in_states(ProposalState.APPROVED))
         for proposal in await self._proposals.with_stale_card():
             if proposal.state is not ProposalState.CLAIMED:
                 await self._cards.catch_up(proposal)
+
+    async def rest(self, patience: float) -> None:
+        """Let what a sweep or a recovery started come to its end, for so many seconds; the rest is cut off, as by a crash."""
+        if self._beside:
+            await asyncio.wait(self._beside, timeout=patience)
+        await let_go([*self._beside])
+
+    async def _run_beside(self, approved: Sequence[Proposal]) -> None:
+        """Run them beside all else, since one may wait for its target as long as it lives; those that run at once get a moment."""
+        started = []
+        for one in approved:
+            gone_on = asyncio.Event()
+            task = asyncio.create_task(self._run_telling(one, gone_on), name=f"run of {one.id}")
+            self._beside.add(task)
+            task.add_done_callback(self._is_over)
+            started.append(gone_on)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(MOMENT_SECONDS):
+                for gone_on in started:
+                    await gone_on.wait()
+
+    async def _run_telling(self, approved: Proposal, gone_on: asyncio.Event) -> None:
+        try:
+            await self.run(approved, gone_on.set)
+        finally:
+            gone_on.set()
+
+    def _is_over(self, task: asyncio.Task[None]) -> None:
+        self._beside.discard(task)
+        if not task.cancelled() and (failure := task.exception()) is not None:
+            _log.error("the %s failed", task.get_name(), exc_info=failure)
 
     async def _settle_abandoned(self) -> None:
         for proposal in await self._in_states(ProposalState.CLAIMED):

@@ -33,7 +33,7 @@ from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.keeping import Keeping
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
-from chatops_bot.sessions.peers import StopPressed, StopSaid, TurnHanded, Word, pass_on
+from chatops_bot.sessions.peers import StopPressed, TurnHanded, Word, pass_on
 from chatops_bot.sessions.proposal_cards import language_of as card_language
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reasons import Reasons
@@ -163,13 +163,12 @@ class Router:
     async def hear(self, word: Word) -> None:
         """Take what another process passes on."""
         match word:
-            case TurnHanded(turn):
+            case TurnHanded(turn, refusal):
                 if await self._store.turns.holder(turn.turn_id) == self._store.process:
-                    self._mailboxes.put(turn)
+                    self._begin_here(turn, refusal or self._policy.may_speak(turn.author))
             case StopPressed(session, turn_id, person):
-                await self._stopping.by_button(session, turn_id, person)
-            case StopSaid(session, person, language):
-                await self._stopping.by_word(session, person, language)
+                # Beside, since what a stop tells people may wait for Slack, and the next word must not.
+                self._beside(self._stopping.by_button(session, turn_id, person))
 
     def held(self) -> Sequence[TurnInput]:
         """The turns that run or wait here."""
@@ -180,12 +179,19 @@ class Router:
         self._mailboxes.withdraw(turn)
         self._conductor.let_go(turn)
 
-    async def _begin(self, accepted: Accepted) -> None:
-        """Run the turn, or hand it to the process that has its session. Before the turn's first step if it runs here."""
+    async def _begin(self, accepted: Accepted, refusal: Phrase | None = None) -> None:
+        """Run the turn, or end it with its refusal, here or in the process that has its session. Before the turn's first step if
+        it runs here."""
         if accepted.holder == self._store.process:
-            self._mailboxes.put(accepted.turn)
+            self._begin_here(accepted.turn, refusal)
         else:
-            await pass_on(self._store, accepted.holder, TurnHanded(accepted.turn))
+            await pass_on(self._store, accepted.holder, TurnHanded(accepted.turn, refusal))
+
+    def _begin_here(self, turn: TurnInput, refusal: Phrase | None) -> None:
+        if refusal is None:
+            self._mailboxes.put(turn)
+        else:
+            self._beside(self._conductor.refuse(turn, refusal))
 
     async def resume_forms(self) -> None:
         """Bring the messages of forms up to date, and begin the turns that the last process did not come to."""
@@ -374,10 +380,7 @@ class Router:
         """Begin the turn of a filled form, if it was one, and show what became of the form."""
         turn = taken.turn
         if turn and turn.filled and (accepted := await self._conductor.accept_filled(turn, turn.filled)):
-            if taken.refusal is None or accepted.holder != self._store.process:
-                await self._begin(accepted)
-            else:
-                await self._conductor.refuse(turn, taken.refusal)
+            await self._begin(accepted, taken.refusal)
         if taken.form is not None:
             await self._forms.show_quietly(taken.form)
 

@@ -6,7 +6,7 @@ changed, nothing runs. The caller holds the claim.
 
 import hmac
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
@@ -32,8 +32,9 @@ HASH_CHARS = 12
 """How much of a hash people are shown."""
 
 _ALTERED = Phrase(
-    "存储的动作与批准时显示的不一致，未执行任何操作；请重新发起请求。",
-    "The stored action is not the one that was shown, so nothing ran; ask for the change again.",
+    "存储中的提案被改动过：存储的动作与显示给大家的不一致，未执行任何操作；请通知管理员。",
+    "Somebody changed this proposal in the store: the stored action is not the one that was shown, so nothing ran; tell whoever "
+    "looks after the bot.",
 )
 _CUT_OFF = Phrase(
     "执行它的进程在得到结果之前结束了。", "The process that ran it ended before it had an answer."
@@ -47,11 +48,15 @@ _NOT_OURS = Phrase(
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Where the proposal goes from `claimed`, the sentence for people, and the facts for transcript and audit."""
+    """Where the proposal goes from `claimed`, the sentence for people, and the facts for transcript and audit.
+
+    `is_tampered`: what is stored is not what was sealed.
+    """
 
     state: ProposalState
     summary: Phrase
     content: Mapping[str, Any]
+    is_tampered: bool = False
 
 
 class Applier:
@@ -82,7 +87,7 @@ class Applier:
         try:
             tool, arguments = self._call_of(proposal)
             if self._secrets is not None:
-                await self._secrets.watch(arguments)
+                await self._secrets.watch(arguments, proposal.tool, proposal.session)
             outcome = await called(tool.spec, tool.probe(arguments, proposal.plan, context))
             reads = {} if outcome is not None else await _read_now(tool, arguments, proposal, context)
         except ToolError:
@@ -94,7 +99,7 @@ class Applier:
             hmac.compare_digest(sealed_digest(key, proposal).encode(), proposal.digest.encode())
             for key in self._keys
         ):
-            return _failed(_ALTERED)
+            return Applied(ProposalState.FAILED, _ALTERED, {"tampered": True, "error": _ALTERED.en}, True)
         context = _context(proposal, approver)
         try:
             drift = self._changed_rules(proposal)
@@ -111,7 +116,8 @@ class Applier:
             return _drifted(drift)
         try:
             # Not before this: no plan, and nothing that is stored or shown, holds what was typed.
-            arguments = await self._secrets.opened(arguments) if self._secrets else arguments
+            if self._secrets is not None:
+                arguments = await self._secrets.opened(arguments, proposal.tool, proposal.session)
         except ToolError as error:
             return _nothing_ran(error.phrase)
         if is_ours is not None and not await is_ours():
@@ -157,7 +163,7 @@ class Applier:
 
     def _redacted(self, applied: Applied) -> Applied:
         content = self._redactor.value(applied.content)
-        return Applied(applied.state, self._redactor.phrase(applied.summary), content)
+        return replace(applied, summary=self._redactor.phrase(applied.summary), content=content)
 
 
 async def called(spec: ToolSpec, work: Awaitable[T]) -> T:

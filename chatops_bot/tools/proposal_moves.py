@@ -73,7 +73,7 @@ class ProposalMoves:
         record = self._record(proposal, person, decision, to.value, content)
         moved = await self._proposals.move(proposal, to, self._clock.now(), record, **changes)
         if moved is not None and to in ENDED and self._secrets is not None:
-            await self._secrets.forget(moved.arguments)
+            await self._secrets.forget(moved.arguments, moved.tool, moved.session)
         return moved
 
     async def supersede(

@@ -371,8 +371,8 @@ async def test_an_approval_that_comes_too_late_runs_nothing(world: World, langua
         clock.ahead = timedelta(minutes=61)
         await world.click("ana", card, "approve")
         sentence = {
-            "zh": r"此提案已于 \d\d:\d\d UTC 过期，未执行任何操作；请重新发起请求。",
-            "en": r"This proposal expired at \d\d:\d\d UTC; nothing was run. Ask for the change again.",
+            "zh": r"此提案已于 \d\d:\d\d UTC 过期，未执行任何操作；如仍需要，请在卡片上重新提出。",
+            "en": r"This proposal expired at \d\d:\d\d UTC; nothing was run. Press Propose again on its card if it is still needed.",
         }[language]
         assert re.fullmatch(sentence, await told(world, "ana"))
         done = await world.becomes(ts, card, {"zh": "已过期：", "en": "Expired: "}[language])

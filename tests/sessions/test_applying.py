@@ -21,7 +21,7 @@ from chatops_bot.domain.policy_rules import Who
 from chatops_bot.domain.proposal import Proposal, ProposalState, Reader, Vote, action_digest, sealed_digest
 from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.tool import Change, Inverse, Plan
-from chatops_bot.domain.view import Fact, Facts, Notice
+from chatops_bot.domain.view import Code, Fact, Facts, Notice
 from chatops_bot.ports import ToolContext
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.invocation import TurnMemory
@@ -480,6 +480,23 @@ async def test_an_end_whose_answer_was_lost_is_known_as_ones_own(panel: Panel):
     assert await panel.steps(proposal) == ["proposed", "approved", "claimed", "applied"]
 
 
+@pytest.mark.parametrize("road", ["sweep", "recover"])
+async def test_a_change_that_waits_for_its_target_holds_up_no_sweep_and_no_start(panel: Panel, road: str):
+    busy, overdue = await approved(panel, 1), await panel.propose(2)
+    panel.clock.advance(overdue.expires_at - panel.clock.now() - timedelta(minutes=1))
+    await panel.store.leases.take("target:task #1", "process_9/prop_9", 10_000)
+    other = panel.process("process_2").applying
+    async with asyncio.timeout(4):
+        await (other.sweep() if road == "sweep" else other.recover())
+    assert (await panel.now(busy)).state is ProposalState.APPROVED
+    panel.clock.advance(timedelta(minutes=1))
+    async with asyncio.timeout(4):
+        await other.sweep()
+    assert (await panel.now(overdue)).state is ProposalState.EXPIRED
+    await other.rest(4)
+    assert panel.flips() == []
+
+
 # -- after a crash ----------------------------------------------------------------------------------------------------
 
 
@@ -606,3 +623,31 @@ async def test_a_change_that_somebody_else_has_made_meanwhile_is_told_once_and_a
     assert now == Facts((Fact("Status", "now disabled (was enabled when it was asked for)"),))
     assert isinstance(facts, Facts)
     assert "Status" not in [fact.label for fact in facts.facts]
+
+
+async def test_a_proposal_that_was_changed_in_the_store_is_told_loudly_and_as_what_it_is(
+    panel: Panel, caplog: pytest.LogCaptureFixture
+):
+    asked = await panel.propose()
+    proposal = replace(
+        asked,
+        id="prop_forged",
+        code="ZZZZZ2",
+        arguments={**asked.arguments, "task_id": 4},
+        card=None,
+        shown_revision=-1,
+    )
+    await panel.moves.add(proposal, OSCAR, {})
+    await panel.one.cards.show_new(proposal)
+    done = await panel.press(ANA, proposal)
+    assert (done.state, panel.flips()) == (ProposalState.FAILED, [])
+    assert (await panel.steps(proposal))[-1] == "tampered"
+    assert [record.levelname for record in caplog.records if "changed in the store" in record.message] == [
+        "ERROR"
+    ]
+    view = panel.board.cards[proposal.id]
+    assert "Somebody changed this proposal in the store" in str(view)
+    assert panel.board.buttons(proposal.id) == {}
+    assert [block.label for block in view.blocks if isinstance(block, Code)] == [
+        "What the store holds now (changed, not what was approved)"
+    ]

@@ -221,7 +221,7 @@ async def test_a_late_yes_runs_nothing_and_card_audit_and_clicker_say_expired(
     assert panel.flips() == []
     assert "approved" not in await panel.steps(proposal)
     assert panel.board.heard(ANA) == [
-        "This proposal expired at 15:32 UTC; nothing was run. Ask for the change again."
+        "This proposal expired at 15:32 UTC; nothing was run. Press Propose again on its card if it is still needed."
     ]
     assert panel.board.cards[proposal.id].fallback.startswith("Expired: ")
 
