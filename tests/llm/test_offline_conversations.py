@@ -371,6 +371,13 @@ async def test_why_it_was_rejected_is_answered_with_who_when_and_the_reason(text
         assert shown in played.text
 
 
+@pytest.mark.parametrize("text", ["continue", "Continue.", "please go on", "继续", "继续处理", "请继续吧"])
+async def test_to_continue_after_a_change_tells_what_came_of_it_and_resumes_nothing(text: str):
+    played = await play(text, history=decided())
+    assert not played.writes
+    assert "`Ada`" in played.text
+
+
 TAKEN_BACK = {
     "code": "KWMCZ8", "takes_back": "ABC123", "at": "2026-11-29T01:02:30Z", "outcome": "status is enabled",
 }  # fmt: skip

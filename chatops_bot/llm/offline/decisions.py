@@ -45,7 +45,8 @@ def record_of(message: RecordMessage) -> Record | None:
     content = content_of(message.text)
     if not (content.get("tool") and content.get("state")):
         return None
-    return Record(*(str(content.get(field) or "") for field in _FIELDS))
+    fields: dict[str, Any] = {field: str(content.get(field) or "") for field in _FIELDS}
+    return Record(**fields)
 
 
 _FIELDS = ("tool", "target", "state", "by", "outcome", "at", "code", "reason", "takes_back")
