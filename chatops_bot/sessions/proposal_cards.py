@@ -123,7 +123,7 @@ class ProposalCards:
 
     async def settle(self, final: Proposal) -> None:
         """The proposal has reached an end: remember it in the session, then show it."""
-        await self._store.transcripts.append(final.session, [self._entry(final)])
+        await self._store.transcripts.append(final.session, [await self._entry(final)])
         _log.info("the proposal is %s", final.state)
         await self.show_quietly(final)
 
@@ -136,20 +136,28 @@ class ProposalCards:
             for entry in entries
         )
 
-    def _entry(self, final: Proposal) -> ProposalDecided:
+    async def _entry(self, final: Proposal) -> ProposalDecided:
+        undone = await self._store.proposals.get(final.inverse_of) if final.inverse_of else None
         return ProposalDecided(
             turn_id=final.turn_id,
-            at=self._clock.now(),
+            at=final.decided_at or self._clock.now(),
             proposal_id=final.id,
             code=final.code,
             tool=final.tool,
             target=final.plan.target,
             state=final.state.value,
-            person_name=final.decided_by_name,
+            person_name="" if _is_automatic(final) else final.decided_by_name,
             outcome=final.outcome_text,
             reason=final.reason,
             seen=_seen(final),
+            takes_back=undone.code if undone is not None else "",
         )
+
+
+def _is_automatic(proposal: Proposal) -> bool:
+    """Whether nobody decided it, but a rule: its approvals are those of the change that it takes back, and older than itself."""
+    votes = proposal.votes
+    return bool(proposal.inverse_of and votes) and all(vote.at < proposal.created_at for vote in votes)
 
 
 def _seen(proposal: Proposal) -> str:
