@@ -101,10 +101,11 @@ class Decisions:
         self._keys = keys
         self._seals = seals
 
-    async def waiting(self, session: SessionKey) -> list[Proposal]:
-        """The session's proposals that may be decided on now, oldest first."""
+    async def waiting(self, session: SessionKey, requester: Person | None = None) -> list[Proposal]:
+        """The session's proposals, or those of one person in it, that may be decided on now, oldest first."""
         pending = await self._proposals.in_states(frozenset({ProposalState.PENDING}))
-        return [one for one in pending if one.session == session and one.expires_at > self._clock.now()]
+        here = [one for one in pending if one.session == session and one.expires_at > self._clock.now()]
+        return [one for one in here if requester is None or one.requester_id == requester.id]
 
     async def ask_which(
         self, waiting: Sequence[Proposal], person: Person, verdict: Verdict, language: Language

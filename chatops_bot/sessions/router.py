@@ -22,6 +22,7 @@ from chatops_bot.sessions.commands import (
     DecideSomething,
     DecideUnclear,
     StopWord,
+    WithdrawWord,
     parse_command,
     reads_like_a_word,
 )
@@ -269,8 +270,11 @@ class Router:
                 return command if is_bare or await self._decisions.knows(event.session, code) else None
             case DecideSomething() if not await self._decisions.waiting(event.session):
                 return None
-            case CancelWord() if not await self._forms.open_for(event.author, event.session):
-                return None
+            case CancelWord() if await self._forms.open_for(event.author, event.session):
+                return command
+            case CancelWord() | WithdrawWord():
+                own = await self._decisions.waiting(event.session, event.author)
+                return WithdrawWord() if own else None
         return command
 
     async def _is_for_us(self, event: MessageReceived, command: Command | None) -> bool:
@@ -327,6 +331,9 @@ class Router:
             case DecideSomething(verdict):
                 if waiting := await self._decisions.waiting(session):
                     await self._decisions.ask_which(waiting, author, verdict, language)
+            case WithdrawWord():
+                if own := await self._decisions.waiting(session, author):
+                    await self._decisions.ask_which(own, author, "reject", language)
             case CancelWord():
                 await self._forms.cancel_by_word(author, session)
             case StopWord():

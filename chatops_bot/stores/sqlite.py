@@ -349,7 +349,7 @@ def _claimed(db: sqlite3.Connection, key: str, at: datetime) -> bool:
 
 
 def _ref(channel: str | None, message: str | None) -> MessageRef | None:
-    return None if channel is None or message is None else MessageRef(channel, message)
+    return None if not channel or not message else MessageRef(channel, message)
 
 
 def _ref_columns(ref: MessageRef | None) -> tuple[str | None, str | None]:

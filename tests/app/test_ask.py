@@ -543,6 +543,7 @@ async def test_a_code_that_nobody_has_runs_nothing(world: World):
         refused = await cli("approve", "\x1b[2J", "--data", data(world))
     assert refused.code == 1
     assert "There is no proposal ⟨U+001B⟩[2J, so nothing was run" in refused.out
+    assert "找不到" not in refused.out, "said once, in the language of the command line"
 
 
 # -- without a running bot ---------------------------------------------------------------------------------------------

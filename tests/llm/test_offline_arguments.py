@@ -118,3 +118,17 @@ def test_masking_hides_no_more_than_it_keeps(text: str):
     masked = mask(text)
     places = [character for character in masked.text if "\ue000" <= character <= "\uefff"]
     assert len(places) == len(set(places)) == len(masked.spans)
+
+
+@pytest.mark.parametrize("lines", [1, 3, 300])
+def test_a_fenced_script_is_one_text_however_long_it_is(lines: int):
+    script = "\n".join(f"echo {number} `date` | tee -a log" for number in range(lines))
+    (intent,) = understand(f"create a shell task named bigone that runs ```{script}``` at 2:30 every day")
+    assert intent.new_task is not None
+    assert intent.new_task.payload == script
+
+
+def test_a_fence_without_an_end_is_no_script():
+    (intent,) = understand("create a shell task named bigone that runs ```\necho `date`\necho `id`")
+    assert intent.new_task is not None
+    assert intent.new_task.payload == ""

@@ -15,6 +15,7 @@ from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.policy_rules import Rule
 from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.ports import Store
 from tests.scenarios.tapped_store import tapped
 from tests.sessions.aftercare import Aftercare, ReversibleSwitches, passes
@@ -74,6 +75,19 @@ async def test_what_nobody_keeps_is_taken_back_once_without_a_new_approval(panel
     assert "reverted" in await panel.steps(change)
     assert back.code in str(panel.board.cards[change.id])
     assert "keep" not in panel.board.buttons(change.id)
+
+
+async def test_the_session_remembers_when_it_was_decided_and_that_nobody_took_it_back(panel: Panel):
+    care, decided_at = Aftercare.of(panel), panel.clock.now()
+    change = await applied(panel)
+    for _ in range(30):
+        await passes(panel, care, seconds=60)
+    entries = await panel.store.transcripts.load(change.session)
+    told = [one for one in entries if isinstance(one, ProposalDecided)]
+    assert {one.at for one in told if one.code == change.code} == {decided_at}, "also of a later look"
+    undone = next(one for one in told if one.takes_back)
+    assert (undone.takes_back, undone.person_name, undone.state) == (change.code, "", "applied")
+    assert undone.at >= decided_at + TEN
 
 
 @pytest.mark.parametrize("person", [ANA, BEN])

@@ -194,4 +194,4 @@ async def test_a_crash_before_the_new_card_leaves_an_old_one_that_says_so(panel:
     old = await drifted(panel)
     await panel.moves.supersede(old, replace(old, id="prop_x", code="XXXXXX"), BEN)
     await panel.process("process_2").applying.recover()
-    assert "The bot restarted before the new proposal was made" in str(panel.board.cards[old.id])
+    assert "The bot was cut off before the new proposal was made" in str(panel.board.cards[old.id])

@@ -71,7 +71,7 @@ async def test_a_verdict_without_a_code_is_asked_which_and_decides_nothing(panel
     ]
     assert [await panel.now(card) for card in cards] == cards
     await panel.one.decisions.ask_which(cards[:1], ANA, verdict, "en")
-    assert panel.board.heard(ANA)[-1] == f"Type `{en} {one}`, or press the button on the card."
+    assert panel.board.heard(ANA)[-1] == f"Type “{en} {one}”, or press the button on the card."
 
 
 async def test_a_code_is_found_however_it_is_typed_and_only_in_its_thread(panel: Panel):

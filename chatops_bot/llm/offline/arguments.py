@@ -22,7 +22,7 @@ NAME_CHARS = 128
 """Length of a task's name at most (its column in the scheduler)."""
 
 _QUOTED = regex(
-    r"```(?P<block>[\s\S]*?)```|(?P<ticks>`+)(?P<code>[^\n]+?)(?P=ticks)|\"(?P<double>[^\"\n]+)\"|“(?P<curly>[^”\n]+)”"
+    r"```(?P<block>[\s\S]*?)```|```(?P<unclosed>[\s\S]*)\Z|(?P<ticks>`+)(?!`)(?P<code>[^\n]+?)(?P=ticks)(?!`)|\"(?P<double>[^\"\n]+)\"|“(?P<curly>[^”\n]+)”"
     r"|「(?P<corner>[^」\n]+)」|『(?P<white>[^』\n]+)』|(?<![\w'])'(?P<single>[^'\n]+)'(?!\w)"
 )
 _CITED_LINE = regex(r"(?m)^[ \t]*(?:>|&gt;).*$")
@@ -78,6 +78,8 @@ def mask(text: str) -> Masked:
 
     def quoted(match: re.Match[str]) -> str:
         content = next(part for part in match.groups()[::-1] if part is not None).strip()
+        if match.group("unclosed") is not None:  # nobody knows where it would have ended
+            return " "
         if match.group("block") is None and 0 < len(content) <= NAME_CHARS and not re.search(r"\s", content):
             return put("url" if _URL.fullmatch(content) else "name", content)
         return put("quote", content)

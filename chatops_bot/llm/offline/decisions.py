@@ -23,6 +23,8 @@ class Record:
     at: str = ""
     code: str = ""
     reason: str = ""
+    takes_back: str = ""
+    """The code of the change that it undid; without `by` it was undone because nobody kept it."""
     place: int = -1
     """Where it stands in the conversation, to tell what came later."""
 
@@ -49,7 +51,7 @@ def record_of(message: RecordMessage) -> Record | None:
 
     return Record(
         tool=said("tool"), target=said("target"), state=said("state"), by=said("by"), outcome=said("outcome"),
-        at=said("at"), code=said("code"), reason=said("reason"),
+        at=said("at"), code=said("code"), reason=said("reason"), takes_back=said("takes_back"),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase, language_of
 from chatops_bot.llm.offline import phrases
-from chatops_bot.llm.offline.content import UNREADABLE
+from chatops_bot.llm.offline.content import UNREADABLE, Content
 from chatops_bot.llm.offline.conversation import Result
 from chatops_bot.llm.offline.cues import Hold, Kind
 from chatops_bot.llm.offline.decisions import OpenProposal, Record
@@ -79,8 +79,13 @@ def not_offered(tool: str, language: Language) -> str:
     return phrases.NOT_OFFERED.filled(tool=code(tool)).said_in(language)
 
 
-def proposed(tool: str, language: Language) -> str:
-    return phrases.PROPOSED.filled(tool=code(tool)).said_in(language)
+def proposed(tool: str, made: Content, language: Language) -> str:
+    """That a change waits, by its target and the code of its card; by its tool alone where the result names neither."""
+    change = change_label(tool, str(made.get("target") or ""), language)
+    waits = made.get("proposal")
+    if not waits:
+        return phrases.PROPOSED.filled(tool=change).said_in(language)
+    return phrases.UNDECIDED.filled(change=change, code=code(str(waits))).said_in(language)
 
 
 def run_label(run_id: object, language: Language) -> str:
@@ -193,6 +198,24 @@ def decision(record: Record, reader: Reader) -> str:
     )
     lines = [f"- {label.said_in(language)}{value}" for label, value in facts if value]
     return "\n".join(line for line in (head, *lines, times.note()) if line)
+
+
+def taken_back(undone: Record, reader: Reader) -> str:
+    """That a change did not stay: when it was taken back, and by whom or by what."""
+    times = reader.times(undone.at)
+    when = times.show(undone.at)
+    by = code(undone.by) if undone.by else ""
+    said = (
+        Phrase(
+            f"之后已撤销：{when}，由 {by} 批准。", f"It was taken back since: at {when}, approved by {by}."
+        )
+        if by
+        else Phrase(
+            f"之后已自动撤销：{when}（到期没有人保留）。",
+            f"It was taken back automatically since: at {when}, as nobody kept it.",
+        )
+    )
+    return "\n".join(line for line in (said.said_in(reader.language), times.note()) if line)
 
 
 def help_text(language: Language, *, understood: bool) -> str:
