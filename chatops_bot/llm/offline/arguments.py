@@ -22,9 +22,11 @@ NAME_CHARS = 128
 """Length of a task's name at most (its column in the scheduler)."""
 
 _QUOTED = regex(
-    r"```(?P<block>[\s\S]*?)```|(?P<ticks>`+)(?P<code>[^\n]+?)(?P=ticks)|\"(?P<double>[^\"\n]+)\"|“(?P<curly>[^”\n]+)”"
+    r"```(?:(?:ba|z)?sh\n)?(?P<block>[\s\S]*?)(?:```(?!`)|\Z)|(?<!`)(?P<ticks>`+)(?!`)(?P<code>[^\n]+?)(?<!`)(?P=ticks)(?!`)"
+    r"|(?<!`)`(?P<lines>[^`]+)`(?!`)|\"(?P<double>[^\"\n]+)\"|“(?P<curly>[^”\n]+)”"
     r"|「(?P<corner>[^」\n]+)」|『(?P<white>[^』\n]+)』|(?<![\w'])'(?P<single>[^'\n]+)'(?!\w)"
 )
+"""What stands between a pair of outer marks is one text, whatever marks stand in it; a fence that nobody closed goes to the end."""
 _CITED_LINE = regex(r"(?m)^[ \t]*(?:>|&gt;).*$")
 """Somebody else's words, as people cite them in chats."""
 _URL = regex(r"https?://[^\s<>\"'`，。；、）]+", re.IGNORECASE)
