@@ -122,7 +122,8 @@ def new_task_in(message: Masked) -> NewTask:
     if name is None and not by_word:
         name = next((span for span in rest if span.kind == "name"), None)
     if payload is None:
-        payload = next((span for span in rest if span.kind in ("quote", "url") and span is not name), None)
+        quoted = [span for span in rest if span.kind in ("quote", "url") and span is not name]
+        payload = next((span for span in quoted if "\n" in span.text), quoted[0] if quoted else None)
     cron, payload = _cron_beside(message, payload, rest)
     impossible = impossible_clock_in(message.text)
     likely = next(
