@@ -43,7 +43,7 @@ def record_of(message: RecordMessage) -> Record | None:
     content = content_of(message.text)
     if not (content.get("tool") and content.get("state")):
         return None
-    return Record(*(str(content.get(field) or "") for field in _FIELDS))
+    return Record(**{field: str(content.get(field) or "") for field in _FIELDS})  # type: ignore[arg-type]  # all of them are text
 
 
 _FIELDS = ("tool", "target", "state", "by", "outcome", "at", "code", "reason")
