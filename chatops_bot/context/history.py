@@ -145,7 +145,8 @@ def _earlier(entry: EarlierRead) -> str:
 
 
 def _decision(entry: ProposalDecided) -> str:
-    why = {name: said for name, said in (("reason", entry.reason), ("looked_again", entry.seen)) if said}
+    extras = (("reason", entry.reason), ("looked_again", entry.seen), ("takes_back", entry.takes_back))
+    why = {name: said for name, said in extras if said}
     return canonical_json(
         {
             **why,

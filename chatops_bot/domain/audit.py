@@ -12,6 +12,7 @@ Decision = Literal[
     "auto", "proposed", "known", "asked_back", "refused", "invalid", "failed", "stopped",
     "shown",
     "read", "approved", "broke_glass", "rejected", "claimed", "applied", "outcome_unknown", "drifted", "tampered", "expired",
+    "withdrawn",
     "superseded", "asked_again", "escalated", "reason_given", "looked_again", "undone", "undo_lost",
     "kept", "reverted", "not_reverted",
     "filled", "cancelled",

@@ -78,8 +78,9 @@ class ToolReturned:
 
 @dataclass(frozen=True, slots=True)
 class ProposalDecided:
-    """A decision and what came of it, so that a later "did it work?" has an answer. `reason` is why somebody rejected it,
-    `seen` what was seen of it when the bot looked again."""
+    """A decision and what came of it, so that a later "did it work?" has an answer. `at` is when it was decided, `reason` why
+    somebody rejected it, `seen` what was seen of it when the bot looked again, `takes_back` the code of the change that it
+    undid; without `person_name` it was undone because nobody kept it."""
 
     turn_id: str
     at: datetime
@@ -92,6 +93,7 @@ class ProposalDecided:
     outcome: str
     reason: str = ""
     seen: str = ""
+    takes_back: str = ""
     kind: Literal["decision"] = "decision"
 
 

@@ -19,7 +19,7 @@ Sealed = Callable[[str, str, int], str]
 """Makes the value of a button from its press (the button's `control`), the proposal's id and its revision."""
 
 _CONTINUES = frozenset({ProposalState.APPLIED, ProposalState.FAILED, ProposalState.OUTCOME_UNKNOWN})
-_ENDED_UNRUN = frozenset({ProposalState.EXPIRED, ProposalState.DRIFTED})
+_ENDED_UNRUN = frozenset({ProposalState.EXPIRED, ProposalState.DRIFTED, ProposalState.WITHDRAWN})
 
 
 def asking(

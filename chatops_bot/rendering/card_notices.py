@@ -23,6 +23,9 @@ HEADINGS = {
     "drifted": Phrase("未执行（情况已变）：{summary}", "Not run, things changed: {summary}"),
     "rejected": Phrase("已拒绝：{summary}", "Rejected: {summary}"),
     "expired": Phrase("已过期：{summary}", "Expired: {summary}"),
+    "withdrawn": Phrase(
+        "未执行（批准不再有效）：{summary}", "Not run, its approval no longer holds: {summary}"
+    ),
     "superseded": Phrase("已被取代：{summary}", "Replaced: {summary}"),
 }
 
@@ -200,6 +203,10 @@ REJECTED_LATE = Phrase(
     "在 {time} 过期后被拒绝，什么都没有执行。", "Rejected, after it had expired at {time}; nothing was run."
 )
 EXPIRED = Phrase("已于 {time} 过期，什么都没有执行。", "Expired at {time}; nothing was run.")
+WITHDRAWN = Phrase(
+    "批准在执行前已不再有效，什么都没有执行。",
+    "Its approval no longer held when it was about to run; nothing was run.",
+)
 SUPERSEDED = Phrase("已被新的提案取代，什么都没有执行。", "A newer proposal took its place; nothing was run.")
 SUPERSEDED_BY = Phrase(
     "已被提案 {code} 取代，什么都没有执行。", "Proposal {code} took its place; nothing was run."

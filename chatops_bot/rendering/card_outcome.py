@@ -33,9 +33,12 @@ _SENTENCES: dict[ProposalState, tuple[Phrase, Tone]] = {
     ProposalState.DRIFTED: (notices.DRIFTED, "warning"),
     ProposalState.REJECTED: (notices.REJECTED, "info"),
     ProposalState.EXPIRED: (notices.EXPIRED, "info"),
+    ProposalState.WITHDRAWN: (notices.WITHDRAWN, "warning"),
     ProposalState.SUPERSEDED: (notices.SUPERSEDED, "info"),
 }
-_SAID_BY_RESULT = frozenset({ProposalState.APPLIED, ProposalState.EXPIRED, ProposalState.SUPERSEDED})
+_SAID_BY_RESULT = frozenset(
+    {ProposalState.APPLIED, ProposalState.EXPIRED, ProposalState.WITHDRAWN, ProposalState.SUPERSEDED}
+)
 """States whose result of one line says all that the sentence would, and more."""
 _TOLD_BY_SENTENCE = _SAID_BY_RESULT | {ProposalState.REJECTED, ProposalState.DRIFTED}
 """States whose sentence, with the fields that drifted, says all that a result of one line would."""

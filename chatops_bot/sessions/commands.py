@@ -64,6 +64,13 @@ _CANCEL = re.compile(
     r"\A\W*(?:(?:please|pls)\s+|请)?(?:cancel(?:\s+(?:it|the form))?|取消(?:表单)?)(?:吧)?\W*\Z",
     re.IGNORECASE,
 )
+_WITHDRAW = re.compile(
+    r"\A\W*(?:(?:please|pls)\s+|请)?(?:"
+    r"(?:cancel|withdraw|retract|drop)(?:\s+(?:it|that|this|(?:the|my|that|this)\s+(?:change|proposal|request)))?"
+    r"|take\s+(?:it|that|this)\s+back|never\s?mind"
+    r"|(?:撤回|撤销|取消)(?:它|这个|那个|刚才的|我的)*(?:变更|提案|申请)?|算了)(?:吧|了|,? please)?\W*\Z",
+    re.IGNORECASE,
+)
 _REJECTIONS = ("reject", "拒绝")
 
 
@@ -74,10 +81,15 @@ class StopWord:
 
 @dataclass(frozen=True, slots=True)
 class CancelWord:
-    """Takes back a form: a command only where one of the author's is open."""
+    """Takes back a form: a command only where one of the author's is open. Where none is, it is as good as `WithdrawWord`."""
 
 
-Command = DecideByCode | DecideUnclear | DecideSomething | StopWord | CancelWord
+@dataclass(frozen=True, slots=True)
+class WithdrawWord:
+    """Wants a change not to be made: a command only where a proposal of the author's waits."""
+
+
+Command = DecideByCode | DecideUnclear | DecideSomething | StopWord | CancelWord | WithdrawWord
 
 
 def parse_command(text: str) -> Command | None:
@@ -86,6 +98,8 @@ def parse_command(text: str) -> Command | None:
         return StopWord()
     if _CANCEL.match(text):
         return CancelWord()
+    if _WITHDRAW.match(text):
+        return WithdrawWord()
     if match := _DECIDE_SOMETHING.match(text):
         return DecideSomething(_verdict(match.group(1)))
     if match := _DECIDE.match(text):

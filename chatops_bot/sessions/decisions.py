@@ -15,6 +15,7 @@ from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState, Via, Vote
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import opened_button
+from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.voting import vote_of
 from chatops_bot.ports import Clock, Proposals
@@ -83,11 +84,11 @@ class How:
 
 
 class Decisions:
-    """`key` is the one that seals buttons."""
+    """`keys` are those of buttons: the first one seals, each opens."""
 
     def __init__(
         self, *, proposals: Proposals, telling: Telling, policy: Policy, moves: ProposalMoves, cards: ProposalCards,
-        applying: Applying, redactor: Redactor, clock: Clock, key: bytes,
+        applying: Applying, redactor: Redactor, clock: Clock, keys: Sequence[bytes], seals: VoteSeals,
     ) -> None:  # fmt: skip
         self._proposals = proposals
         self._telling = telling
@@ -97,12 +98,14 @@ class Decisions:
         self._applying = applying
         self._redactor = redactor
         self._clock = clock
-        self._key = key
+        self._keys = keys
+        self._seals = seals
 
-    async def waiting(self, session: SessionKey) -> list[Proposal]:
-        """The session's proposals that may be decided on now, oldest first."""
+    async def waiting(self, session: SessionKey, requester: Person | None = None) -> list[Proposal]:
+        """The session's proposals, or those of one person in it, that may be decided on now, oldest first."""
         pending = await self._proposals.in_states(frozenset({ProposalState.PENDING}))
-        return [one for one in pending if one.session == session and one.expires_at > self._clock.now()]
+        here = [one for one in pending if one.session == session and one.expires_at > self._clock.now()]
+        return [one for one in here if requester is None or one.requester_id == requester.id]
 
     async def ask_which(
         self, waiting: Sequence[Proposal], person: Person, verdict: Verdict, language: Language
@@ -175,7 +178,7 @@ class Decisions:
     async def opened(self, event: ControlUsed) -> tuple[Proposal, How] | None:
         """The proposal that a card's button is about. None when the button is forged, or of another card or installation:
         whoever pressed it is told, and the audit notes it."""
-        opened = opened_button(self._key, event.control, event.value)
+        opened = opened_button(self._keys, event.control, event.value)
         proposal = None if opened is None else await self._proposals.get(opened[0])
         if (
             opened is None
@@ -213,7 +216,7 @@ class Decisions:
                 if newer is None:
                     return
                 if newer.revision == proposal.revision:
-                    # Nobody was faster, so it was too late by the store's clock.
+                    # Nobody was faster, so its time was over when the store came to it.
                     await self._too_late(newer, person, how)
                     return
                 proposal = newer
@@ -231,7 +234,7 @@ class Decisions:
         )
         if refusal is not None:
             return await self._refused(proposal, person, refusal, how)
-        if person.id not in proposal.read_by and needs_reading(proposal, self._redactor.text):
+        if not self._seals.has_read(proposal, person.id) and needs_reading(proposal, self._redactor.text):
             return await self._refused(proposal, person, READ_FIRST_REFUSED, how)
         is_frozen = self._policy.frozen(subject_of(proposal), now) is not None
         why = self._redactor.text(break_glass.strip())[:REASON_CHARS] if is_frozen else ""
@@ -241,7 +244,7 @@ class Decisions:
             told = _VOTED.filled(when=f"{earlier.at:%H:%M} UTC", missing=missing)
             await self._telling.about(proposal, person, told)
             return True
-        vote = Vote(person.id, person.name, person.role.value, now, how.via, why)
+        vote = self._seals.vote(proposal, Vote(person.id, person.name, person.role.value, now, how.via, why))
         votes = (*proposal.votes, vote)
         is_last = len(votes) >= proposal.quorum
         moved = await self._moves.move(

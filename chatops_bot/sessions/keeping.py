@@ -17,6 +17,7 @@ from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.ports import Clock, Directory, Proposals
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions, How
@@ -36,6 +37,10 @@ _NOTHING_TO_KEEP = Phrase("已没有可保留的：{why_zh}", "There is nothing 
 _KEPT = Phrase("已由 {who} 保留。", "{who} kept it.")
 _TAKEN_BACK = Phrase("保留的时间已过，或已提出撤销。", "its time is over, or it is being taken back.")
 _NOT_TAKEN_BACK = Phrase("{outcome}（未自动撤销：{why_zh}）", "{outcome} (It was not taken back: {why_en})")
+_ALTERED = Phrase(
+    "存储的内容或批准不是本机器人记录的",
+    "what is stored of it, or of its approvals, was not written by this bot",
+)
 _CHANGED = Phrase("此后已被改动：{what}", "it was changed since: {what}")
 
 
@@ -103,7 +108,7 @@ class Reverting:
 
     def __init__(
         self, *, proposals: Proposals, directory: Directory, inverter: Inverter, drafter: Drafter, moves: ProposalMoves,
-        cards: ProposalCards, applying: Applying, redactor: Redactor,
+        cards: ProposalCards, applying: Applying, redactor: Redactor, seals: VoteSeals,
     ) -> None:  # fmt: skip
         self._proposals = proposals
         self._directory = directory
@@ -113,6 +118,7 @@ class Reverting:
         self._cards = cards
         self._applying = applying
         self._redactor = redactor
+        self._seals = seals
 
     async def revert(self, applied: Proposal, now: datetime) -> bool:
         """Take `applied` back, if that is due; whether it was."""
@@ -127,6 +133,11 @@ class Reverting:
         return True
 
     async def _revert(self, applied: Proposal, now: datetime) -> None:
+        if not self._seals.covers(
+            applied
+        ):  # its votes are about to be sealed once more, for what takes it back
+            await self._left_alone(applied, _ALTERED)
+            return
         try:
             requester = await self._directory.person(
                 applied.requester_id, applied.session.channel, fresh=True
@@ -165,6 +176,7 @@ class Reverting:
             decided_by_id=last.person_id, decided_by_name=last.person_name, decided_by_role=last.role,
         )  # fmt: skip
         approved = self._drafter.sealed(approved)
+        approved = replace(approved, votes=tuple(self._seals.vote(approved, vote) for vote in applied.votes))
         voters = [vote.person_id for vote in applied.votes]
         await self._moves.add(approved, requester, {"approved_by": "policy", "voters": voters})
         await self._applying.run(approved)

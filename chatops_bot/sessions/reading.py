@@ -7,6 +7,7 @@ mark on it.
 
 import logging
 import re
+from collections.abc import Sequence
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.event import ControlUsed, DialogUsed
@@ -16,6 +17,7 @@ from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import opened_button, sealed_button
+from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.view import Modal, View
 from chatops_bot.ports import Clock, Directory, Place, Platform, Proposals
 from chatops_bot.rendering.card import needs_reading
@@ -36,11 +38,12 @@ _NOT_OPENED = Phrase(
 
 
 class Reading:
-    """`platform` shows the pages; `key` is the one that seals buttons."""
+    """`platform` shows the pages; `keys` are those of buttons: the first one seals, each opens."""
 
     def __init__(
         self, *, proposals: Proposals, platform: Platform, directory: Directory, policy: Policy, moves: ProposalMoves,
-        cards: ProposalCards, decisions: Decisions, redactor: Redactor, clock: Clock, key: bytes,
+        cards: ProposalCards, decisions: Decisions, redactor: Redactor, clock: Clock, keys: Sequence[bytes],
+        seals: VoteSeals,
     ) -> None:  # fmt: skip
         self._proposals = proposals
         self._platform = platform
@@ -51,7 +54,8 @@ class Reading:
         self._decisions = decisions
         self._redactor = redactor
         self._clock = clock
-        self._key = key
+        self._keys = keys
+        self._seals = seals
 
     async def open(self, event: ControlUsed) -> None:
         """A press on Show all."""
@@ -69,7 +73,7 @@ class Reading:
 
     async def press(self, event: DialogUsed) -> None:
         """A press in the dialog: to another page, or the one on the last page. One that is not ours changes nothing."""
-        opened = opened_button(self._key, event.control, event.value)
+        opened = opened_button(self._keys, event.control, event.value)
         proposal = None if opened is None else await self._proposals.get(opened[0])
         if proposal is None:
             _log.warning("a press %r in dialog %s belongs to no proposal here", event.control, event.dialog)
@@ -87,7 +91,11 @@ class Reading:
 
         None when there is nothing that they have to read first.
         """
-        if not proposal.is_open or person.id in proposal.read_by or not self._may_record(proposal, person):
+        if (
+            not proposal.is_open
+            or self._seals.has_read(proposal, person.id)
+            or not self._may_record(proposal, person)
+        ):
             return None
         if not needs_reading(proposal, self._redactor.text):
             return None
@@ -108,11 +116,11 @@ class Reading:
     async def _recorded(self, proposal: Proposal, person: Person) -> Proposal | None:
         """The proposal with its reader on record; None when there is nothing left to decide."""
         while proposal.is_open:
-            if person.id in proposal.read_by:
+            if self._seals.has_read(proposal, person.id):
                 return proposal
             moved = await self._moves.move(
                 proposal, ProposalState.PENDING, person, "read", {"digest": proposal.digest},
-                read_by=(*proposal.read_by, person.id),
+                read_by=(*proposal.read_by, self._seals.reader(proposal, person.id)),
             )  # fmt: skip
             if moved is not None:
                 await self._cards.show_quietly(moved)
@@ -127,9 +135,9 @@ class Reading:
         return page_modal(
             proposal,
             number,
-            sealed=lambda press, id_, revision: sealed_button(self._key, press, id_, revision),
+            sealed=lambda press, id_, revision: sealed_button(self._keys[0], press, id_, revision),
             redact=self._redactor.text,
-            may_record=self._may_record(proposal, person) and person.id not in proposal.read_by,
+            may_record=self._may_record(proposal, person) and not self._seals.has_read(proposal, person.id),
         )
 
     def _may_record(self, proposal: Proposal, person: Person) -> bool:

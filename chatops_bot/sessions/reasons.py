@@ -4,7 +4,7 @@ Where there are no dialogs the same is typed, `reject CODE because …`, before 
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.event import ControlUsed, ModalSubmitted
@@ -21,17 +21,17 @@ _log = logging.getLogger(__name__)
 
 
 class Reasons:
-    """`platform` shows the dialog; `key` is the one that seals buttons."""
+    """`platform` shows the dialog; `keys` are those of buttons: the first one seals, each opens."""
 
     def __init__(
-        self, *, proposals: Proposals, platform: Platform, directory: Directory, decisions: Decisions, key: bytes
+        self, *, proposals: Proposals, platform: Platform, directory: Directory, decisions: Decisions, keys: Sequence[bytes]
     ) -> None:  # fmt: skip
         self._proposals = proposals
         self._platform = platform
         self._telling = Telling(platform)
         self._directory = directory
         self._decisions = decisions
-        self._key = key
+        self._keys = keys
 
     async def open(self, event: ControlUsed) -> None:
         """A press on Say why."""
@@ -44,7 +44,7 @@ class Reasons:
             return
         modal = reason_modal(
             proposal,
-            lambda press, id_, revision: sealed_button(self._key, press, id_, revision),
+            lambda press, id_, revision: sealed_button(self._keys[0], press, id_, revision),
             REASON_CHARS,
         )
         try:
@@ -54,7 +54,7 @@ class Reasons:
 
     async def submitted(self, event: ModalSubmitted) -> Mapping[str, str] | None:
         """Take the reason from the dialog; what is wrong by input, or None when the dialog is another one."""
-        opened = opened_button(self._key, REASON, event.value)
+        opened = opened_button(self._keys, REASON, event.value)
         proposal = None if opened is None else await self._proposals.get(opened[0])
         if opened is None or proposal is None:
             return None

@@ -25,7 +25,7 @@ from chatops_bot.tools.proposing import same_call, waiting_here
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.validation import stored_arguments
 
-RENEWABLE = frozenset({ProposalState.DRIFTED, ProposalState.EXPIRED})
+RENEWABLE = frozenset({ProposalState.DRIFTED, ProposalState.EXPIRED, ProposalState.WITHDRAWN})
 
 _WAITS_ALREADY = Phrase(
     "同一变更已在等待批准（{code}），没有再次提出。",
@@ -89,7 +89,25 @@ class Renewals:
             await self._telling.decided(newer or old, person)
             return
         await self._moves.add(draft, person, how.told())
-        await self._cards.show_new(draft)
+        if await self._is_the_only_one(draft, person):
+            await self._cards.show_new(draft)
+
+    async def _is_the_only_one(self, draft: Proposal, person: Person) -> bool:
+        """Whether `draft` stands. Two old cards of one call may be pressed at once, and neither press saw the other's proposal
+        before it stored its own: the later one gives way, whichever of the two presses sees it, unless somebody approved it."""
+        waiting = await waiting_here(self._proposals, draft.session, draft.tool, self._clock.now())
+        others = [one for one in waiting if one.id != draft.id]
+        other = same_call(others, draft.arguments)
+        if other is None:
+            return True
+        is_first = not other.votes and (draft.created_at, draft.id) < (other.created_at, other.id)
+        first, later = (draft, other) if is_first else (other, draft)
+        replaced = await self._moves.supersede(later, first, person)
+        if replaced is not None:
+            await self._cards.settle(replaced)
+        if not is_first:
+            await self._telling.about(draft, person, _WAITS_ALREADY.filled(code=other.code))
+        return is_first
 
     async def _draft(self, old: Proposal, person: Person) -> Proposal:
         if references_in(old.arguments):

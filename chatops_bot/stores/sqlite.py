@@ -17,7 +17,7 @@ from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import RowByRow, entry_from, entry_text, proposal_from, proposal_text
 from chatops_bot.stores.sqlite_audit import AUDIT_CHAIN_TABLE, SqliteAudit, append, seal_old_rows
-from chatops_bot.stores.sqlite_file import SqliteFile
+from chatops_bot.stores.sqlite_file import SqliteFile, lateness, never
 from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
 from chatops_bot.stores.sqlite_leases import LEASES_TABLE, RELEASE, SqliteLeases
 from chatops_bot.stores.sqlite_relay import SqliteRelay
@@ -71,8 +71,8 @@ class SqliteStore:
         self.transcripts = SqliteTranscripts(file)
         self.turns = SqliteTurns(file, clock, self.process)
         self.inbox = SqliteInbox(file, clock)
-        self.proposals = SqliteProposals(file, key)
-        self.forms = SqliteForms(file, key)
+        self.proposals = SqliteProposals(file, key, clock)
+        self.forms = SqliteForms(file, key, clock)
         self.audit = SqliteAudit(file, key)
         self.leases = SqliteLeases(file, clock)
         self.secret_values = SqliteSecretValues(file, clock)
@@ -224,12 +224,15 @@ _ProposalRow = tuple[str, str, str | None, str | None, int]
 
 
 class SqliteProposals:
-    def __init__(self, file: SqliteFile, key: ChainKey) -> None:
+    """The file has one process, so no turn of another one adds or moves anything here."""
+
+    def __init__(self, file: SqliteFile, key: ChainKey, clock: Clock) -> None:
         self._file = file
         self._key = key
+        self._clock = clock
         self._row_by_row = RowByRow()
 
-    async def add(self, proposal: Proposal, record: AuditRecord | None = None) -> None:
+    async def add(self, proposal: Proposal, record: AuditRecord | None = None, *, by_turn: str = "") -> None:
         row = (proposal.id, str(proposal.session), proposal.code, proposal.state.value, proposal.revision)
 
         def work(db: sqlite3.Connection) -> None:
@@ -258,14 +261,15 @@ class SqliteProposals:
         to: ProposalState,
         now: datetime,
         record: AuditRecord | None = None,
+        *,
+        by_turn: str = "",
         **changes: Any,
     ) -> Proposal | None:
         if to not in EDGES[proposal.state]:
             raise ValueError(f"a proposal does not go from {proposal.state} to {to}")
         if not changes.keys() <= CHANGEABLE:
             raise ValueError(f"a move does not change {', '.join(sorted(changes.keys() - CHANGEABLE))}")
-        if to in GUARDED_BY_EXPIRY and now >= proposal.expires_at:
-            return None
+        is_late = lateness(self._clock, now, proposal.expires_at) if to in GUARDED_BY_EXPIRY else never
         moved = replace(proposal, state=to, revision=proposal.revision + 1, **changes)
         row = (
             moved.state.value,
@@ -277,6 +281,8 @@ class SqliteProposals:
         )
 
         def work(db: sqlite3.Connection) -> bool:
+            if is_late():
+                return False
             won = db.execute(
                 "UPDATE proposals SET state = ?, revision = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
                 row,
@@ -343,7 +349,7 @@ def _claimed(db: sqlite3.Connection, key: str, at: datetime) -> bool:
 
 
 def _ref(channel: str | None, message: str | None) -> MessageRef | None:
-    return None if channel is None or message is None else MessageRef(channel, message)
+    return None if not channel or not message else MessageRef(channel, message)
 
 
 def _ref_columns(ref: MessageRef | None) -> tuple[str | None, str | None]:

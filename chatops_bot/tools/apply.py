@@ -28,6 +28,8 @@ from chatops_bot.tools.validation import stored_arguments
 T = TypeVar("T")
 IsOurs = Callable[[], Awaitable[bool]]
 """Whether the caller still has what it needs to run an action; it then has it for longer than any step of this takes."""
+SIDE_CHARS = 300
+"""Of what a fact was and of what it is, in a sentence; a payload may be 200,000 characters long."""
 HASH_CHARS = 12
 """How much of a hash people are shown."""
 
@@ -87,7 +89,7 @@ class Applier:
         try:
             tool, arguments = self._call_of(proposal)
             if self._secrets is not None:
-                await self._secrets.watch(arguments)
+                await self._secrets.watch(arguments, proposal.tool, proposal.session)
             outcome = await called(tool.spec, tool.probe(arguments, proposal.plan, context))
             reads = {} if outcome is not None else await _read_now(tool, arguments, proposal, context)
         except ToolError:
@@ -116,7 +118,8 @@ class Applier:
             return _drifted(drift)
         try:
             # Not before this: no plan, and nothing that is stored or shown, holds what was typed.
-            arguments = await self._secrets.opened(arguments) if self._secrets else arguments
+            if self._secrets is not None:
+                arguments = await self._secrets.opened(arguments, proposal.tool, proposal.session)
         except ToolError as error:
             return _nothing_ran(error.phrase)
         if is_ours is not None and not await is_ours():
@@ -184,9 +187,16 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
 
 
 def _drifted(differences: Mapping[str, tuple[Any, Any]]) -> Applied:
-    listed = "; ".join(f"{field}: {before} → {now}" for field, (before, now) in differences.items())
+    sides = {field: (_short(before), _short(now)) for field, (before, now) in differences.items()}
+    listed = "; ".join(f"{field}: {before} → {now}" for field, (before, now) in sides.items())
     content = {field: {"before": before, "now": now} for field, (before, now) in differences.items()}
     return Applied(ProposalState.DRIFTED, _drift_phrase(listed), {"drifted": content})
+
+
+def _short(value: Any) -> str:
+    """A side of a difference as the sentence holds it, which goes to the model too; all of it is in the outcome."""
+    text = str(value)
+    return text if len(text) <= SIDE_CHARS else f"{text[:SIDE_CHARS]}… ({len(text):,})"
 
 
 def _overtaken(why: Phrase) -> Phrase:

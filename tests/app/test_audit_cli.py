@@ -19,15 +19,17 @@ from chatops_bot.app.audit_show import show
 from chatops_bot.app.audit_verify import Proof, export, verify
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.app.config import anchor_path_of
-from chatops_bot.app.keys import open_keys
+from chatops_bot.app.keys import open_keys, read_keys
 from chatops_bot.app.where import Where
 from chatops_bot.domain.audit import AuditRecord, Decision
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
 from chatops_bot.domain.form import FormState
 from chatops_bot.domain.proposal import ProposalState
+from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.sqlite import SqliteStore
-from tests.app.conftest import REPOSITORY, DemoProcess, run_cli
+from tests.app.conftest import REPOSITORY, DemoProcess, plain_env, run_cli
 from tests.app.test_cli import config_file
+from tests.redis_server import RedisServer
 
 
 def a_call(number: int, clock: ManualClock) -> AuditRecord:
@@ -196,8 +198,8 @@ async def test_a_line_of_a_decision_says_why_somebody_decided_so(
         ("rejected", '{"via":"button","reason":""}'),
         ("shown", '{"revision":1}'),
     ):
-        nobody: dict[str, Any] = {"person_id": "", "person_name": ""} if decision == "shown" else {}
-        await store.audit.record(replace(decided, decision=decision, result=result, **nobody))
+        row = replace(decided, decision=decision, result=result)
+        await store.audit.record(replace(row, person_id="", person_name="") if decision == "shown" else row)
     await store.aclose()
     assert await show(Where(data=tmp_path), AuditFilter(), as_json=False, last=4) == 0
     assert [line.partition("delete_task ")[2] for line in capsys.readouterr().out.splitlines()] == [
@@ -448,3 +450,29 @@ async def test_verify_on_the_command_line_exits_with_what_it_found(tmp_path: Pat
         1,
         "The audit is broken: record 1 is missing: somebody took it out.\n",
     )
+
+
+async def test_the_audit_of_several_bots_is_shown_verified_and_exported_from_anywhere(
+    tmp_path: Path, clock: ManualClock, redis: RedisServer
+):
+    key = bytes(range(32)).hex()
+    store = await RedisStore.open(redis.url, "bot_a", read_keys({"CHATOPS_KEY": key}, None).audit[0])
+    for number in (1, 2, 3):
+        await store.audit.record(a_call(number, clock))
+    await store.aclose()
+    config = config_file(tmp_path, store={"redis_url_env": "BOT_REDIS"}, data=str(tmp_path / "bot"))
+    env = plain_env(BOT_REDIS=redis.url, CHATOPS_KEY=key)
+
+    async def audit(*words: str | Path) -> Any:
+        return await asyncio.to_thread(run_cli, "audit", *words, "--config", config, env=env)
+
+    shown = await audit("show", "--last", "2", "--json")
+    assert [json.loads(line)["turn_id"] for line in shown.stdout.splitlines()] == ["turn_2", "turn_3"]
+    whole = await audit("verify")
+    assert (whole.returncode, whole.stdout.startswith("The audit is whole")) == (0, True)
+    assert (await audit("export", "--out", tmp_path / "export.jsonl")).returncode == 0
+    assert len((tmp_path / "export.jsonl").read_text().splitlines()) == 3
+    assert redis.send("ZREMRANGEBYSCORE", "{chatops}:audit", "2", "2") == b":1\r\n"
+    broken = await audit("verify")
+    said = "The audit is broken: record 2 is missing: somebody took it out"
+    assert (broken.returncode, broken.stdout.startswith(said)) == (1, True)

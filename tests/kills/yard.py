@@ -34,8 +34,11 @@ from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
 from tests.forked import processes
 from tests.kills import dying_bot
+from tests.kills.again_road import AgainRoad, judge_again
 from tests.kills.dying_bot import Counted, Orders
-from tests.kills.light_bot import open_light_bot
+from tests.kills.form_oracle import judge_forms
+from tests.kills.form_roads import FormRoad
+from tests.kills.light_bot import GIVEN, open_light_bot
 from tests.kills.oracle import Judged, judge
 from tests.kills.roads import PEOPLE, Road
 from tests.kills.taps import Taps
@@ -98,7 +101,12 @@ class Yard:
             await bot.at_rest()
             await bot.walk(road)
             await bot.at_rest()
-            judged = await judge(bot, road, before, self.gateway, await self._status())
+            if isinstance(road, AgainRoad):
+                judged = await judge_again(bot, before, self.gateway, await self._status())
+            else:
+                judged = await judge(bot, road, before, self.gateway, await self._status())
+            if isinstance(road, FormRoad):
+                await judge_forms(judged, road, bot.store, folder / GIVEN)
         async with open_audit(folder, config, {REDIS_URL: secrets.redis_url}) as reader:
             judged.judge_audit([row async for row in all_rows(reader)], KEYS.audit)
         await self._resume()

@@ -371,6 +371,39 @@ async def test_why_it_was_rejected_is_answered_with_who_when_and_the_reason(text
         assert shown in played.text
 
 
+@pytest.mark.parametrize("text", ["continue", "Continue.", "please go on", "继续", "继续处理", "请继续吧"])
+async def test_to_continue_after_a_change_tells_what_came_of_it_and_resumes_nothing(text: str):
+    played = await play(text, history=decided())
+    assert not played.writes
+    assert "`Ada`" in played.text
+
+
+TAKEN_BACK = {
+    "code": "KWMCZ8", "takes_back": "ABC123", "at": "2026-11-29T01:02:30Z", "outcome": "status is enabled",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "by", "said"),
+    [
+        ("提案 ABC123 的结果如何？接下来应该做什么？", "", "之后已自动撤销：01:02:30"),
+        ("提案 ABC123 的结果如何？接下来应该做什么？", "Bob", "之后已撤销：01:02:30，由 `Bob` 批准"),
+        ("Proposal ABC123: did it work? What should be done next?", "", "taken back automatically since: at 01:02:30"),
+        ("Proposal ABC123: did it work? What should be done next?", "Bob", "at 01:02:30, approved by `Bob`"),
+    ],
+)  # fmt: skip
+async def test_what_came_of_a_change_that_was_taken_back_says_when_it_was_decided_and_when_it_was_undone(
+    text: str, by: str, said: str
+):
+    undo = RecordMessage(fenced(RECORD | TAKEN_BACK | {"by": by}))
+    looked_again = RecordMessage(fenced(RECORD))
+    played = await play(text, history=[*decided(), undo, looked_again])
+    assert not played.writes
+    assert said in played.text
+    assert "01:00:00" in played.text
+    assert "`Ada`" in played.text
+
+
 async def test_it_is_the_task_that_the_conversation_named_last():
     for text, reference in (
         ("why did nightly-report fail?", "pause it"),

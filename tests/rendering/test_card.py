@@ -64,6 +64,7 @@ BUTTONS = {
     ProposalState.PENDING: ["approve", "reject"],
     ProposalState.REJECTED: ["reason"],
     ProposalState.EXPIRED: ["again"],
+    ProposalState.WITHDRAWN: ["again"],
     ProposalState.DRIFTED: ["again"],
     ProposalState.APPLIED: ["continue"],
     ProposalState.FAILED: ["continue"],

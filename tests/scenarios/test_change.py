@@ -400,7 +400,7 @@ async def test_a_lost_reply_is_an_unknown_outcome_and_never_a_second_try(world: 
         done = await world.becomes(ts, card, "Outcome unknown: ")
         assert "It is not known whether this took effect" in everything(done)
         await world.click("adam", card, "approve")
-        assert (await told(world, "adam")).startswith("This proposal is decided already: outcome_unknown")
+        assert (await told(world, "adam")).startswith("This proposal is decided already: outcome unknown")
     assert len(world.to_scheduler.reached(PAUSE)) == 1
 
 
@@ -456,3 +456,15 @@ async def test_several_changes_of_one_message_are_decided_one_by_one(world: Worl
 
         await until(both_told, "no more messages than question, answer and two cards")
     assert [passed.call for passed in world.to_scheduler.reached("pause")] == [PAUSE]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), [("cancel it", "Type “reject {code}”"), ("withdraw that", "Type “reject {code}”"), ("撤回", "请输入“拒绝 {code}”")]
+)  # fmt: skip
+async def test_who_wants_their_own_change_back_is_told_what_to_type(world: World, words: str, said: str):
+    async with world.bot():
+        ts = await world.says("oscar", f"{world.mention} pause nightly-report")
+        card = next(m for m in await world.settled(ts, 2) if "prop_" in everything(m))
+        await world.says("oscar", f"{world.mention} {words}", ts)
+        (whisper,) = await world.whispers("oscar")
+        assert said.format(code=code_of(card)) in str(whisper)

@@ -20,7 +20,7 @@ from chatops_bot.sessions.undoing import Undoing
 from chatops_bot.sessions.watching import Watching
 from chatops_bot.tools.inverting import Inverter
 from chatops_bot.tools.observing import Observer
-from tests.sessions.panel import FlipArgs, Panel, Process, Switches
+from tests.sessions.panel import SEALS, FlipArgs, Panel, Process, Switches
 
 BACK = {"pause": "resume", "resume": "pause"}
 
@@ -85,7 +85,7 @@ class Aftercare:
         )  # fmt: skip
         reverting = Reverting(
             proposals=proposals, directory=panel.people, inverter=inverter, drafter=panel.drafter, moves=panel.moves,
-            cards=at.cards, applying=at.applying, redactor=panel.redactor,
+            cards=at.cards, applying=at.applying, redactor=panel.redactor, seals=SEALS,
         )  # fmt: skip
         watching = Watching(Observer(panel.registry, panel.redactor), panel.moves, at.cards)
         afterwards = Afterwards(

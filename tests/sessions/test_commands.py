@@ -10,6 +10,7 @@ from chatops_bot.sessions.commands import (
     DecideSomething,
     DecideUnclear,
     StopWord,
+    WithdrawWord,
     parse_command,
 )
 
@@ -202,3 +203,21 @@ def test_words_around_an_approval_make_it_none(before: str, after: str):
         assert parsed is None
     elif any(character.isalnum() for character in after):
         assert not isinstance(parsed, DecideByCode)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "withdraw", "withdraw that", "Withdraw it, please.", "cancel that", "cancel the change", "cancel my request",
+        "take it back", "never mind", "撤回", "撤回吧", "请撤回这个提案", "取消这个变更", "撤销", "算了",
+    ],
+)  # fmt: skip
+def test_what_withdraws(text: str):
+    assert parse_command(text) == WithdrawWord()
+
+
+@pytest.mark.parametrize(
+    "text", ["cancel nightly-report", "withdraw the money", "撤回昨天的删除", "cancel it if it fails", "撤销暂停 nightly-report"]
+)  # fmt: skip
+def test_what_withdraws_nothing(text: str):
+    assert parse_command(text) is None

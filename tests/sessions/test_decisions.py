@@ -127,7 +127,7 @@ async def test_the_policy_is_asked_again_when_it_runs_about_the_way_that_was_tak
     else:
         await panel.one.decisions.by_code(SESSION, proposal.code, ADAM, "approve", "en", via=via)
     assert policy.asked == [(ADAM.id, via)] * 2
-    assert (await panel.now(proposal)).state is ProposalState.EXPIRED
+    assert (await panel.now(proposal)).state is ProposalState.WITHDRAWN
     assert panel.flips() == []
 
 

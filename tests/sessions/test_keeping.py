@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.policy_rules import Rule
 from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.ports import Store
 from tests.scenarios.tapped_store import tapped
 from tests.sessions.aftercare import Aftercare, ReversibleSwitches, passes
@@ -64,12 +66,28 @@ async def test_what_nobody_keeps_is_taken_back_once_without_a_new_approval(panel
         "and what takes it back is not taken back in its turn"
     )
     back = await inverse(panel, change)
-    assert (back.state, back.inverse_of, back.votes) == (APPLIED, change.id, change.votes)
+    assert (back.state, back.inverse_of) == (APPLIED, change.id)
+    assert [replace(vote, seal="") for vote in back.votes] == [
+        replace(vote, seal="") for vote in change.votes
+    ]
     assert back.keep_until is None
     assert (await panel.steps(back))[:3] == ["proposed", "claimed", "applied"]
     assert "reverted" in await panel.steps(change)
     assert back.code in str(panel.board.cards[change.id])
     assert "keep" not in panel.board.buttons(change.id)
+
+
+async def test_the_session_remembers_when_it_was_decided_and_that_nobody_took_it_back(panel: Panel):
+    care, decided_at = Aftercare.of(panel), panel.clock.now()
+    change = await applied(panel)
+    for _ in range(30):
+        await passes(panel, care, seconds=60)
+    entries = await panel.store.transcripts.load(change.session)
+    told = [one for one in entries if isinstance(one, ProposalDecided)]
+    assert {one.at for one in told if one.code == change.code} == {decided_at}, "also of a later look"
+    undone = next(one for one in told if one.takes_back)
+    assert (undone.takes_back, undone.person_name, undone.state) == (change.code, "", "applied")
+    assert undone.at >= decided_at + TEN
 
 
 @pytest.mark.parametrize("person", [ANA, BEN])
@@ -122,12 +140,22 @@ async def test_what_was_changed_since_is_left_alone_and_the_card_says_so(
     assert (await panel.steps(change)).count("not_reverted") == 1
 
 
+async def test_what_no_bot_approved_is_not_taken_back(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    (vote,) = change.votes
+    forged = (replace(vote, person_id="U9"),)
+    await panel.store.proposals.move(change, ProposalState.APPLIED, panel.clock.now(), votes=forged)
+    await passes(panel, care, seconds=600)
+    assert panel.flips() == [(1, "pause")]
+    assert "was not written by this bot" in str(panel.board.cards[change.id])
+
+
 async def test_who_may_no_longer_approve_takes_nothing_back(panel: Panel):
     care, change = Aftercare.of(panel), await applied(panel)
     panel.people.known[ANA.id] = type(ANA)(ANA.id, ANA.name, Role.VIEWER)
     await passes(panel, care, seconds=600)
     back = await inverse(panel, change)
-    assert back.state is ProposalState.EXPIRED
+    assert back.state is ProposalState.WITHDRAWN
     assert panel.flips() == [(1, "pause")]
 
 

@@ -64,6 +64,10 @@ RETRACTION = regex(
     r"(?:\s*+(?:nope|not|no|don'?t|do not|never ?mind|cancel(?: that| it)?|forget (?:it|that)|wait|scratch that|不要了|不要|不用了|不|别|算了|"
     r"取消|先别|等等|等一下)(?:吧|了)?+\s*+)++"
 )
+GO_ON = regex(
+    r"\s*(?:please |pls |请)?(?:continue|go on|继续(?:处理)?|接着(?:做)?)(?: please|吧)?\s*[.!。！]?\s*"
+)
+"""Nothing else said: it goes on from the change that was made, and names no task to resume."""
 CONTRAST = regex(r"\b(?:but|instead|rather)\b|但是|但|不过|而是|改为|改成")
 POLITE_CONDITION = regex(
     r"\bif (?:you (?:can|could|may|please)|possible|that'?s ok(?:ay)?)\b|(?:如果)?(?:可以|方便|行|没问题)的话|如果(?:可以|方便|行)"

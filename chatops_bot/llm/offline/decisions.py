@@ -23,6 +23,8 @@ class Record:
     at: str = ""
     code: str = ""
     reason: str = ""
+    takes_back: str = ""
+    """The code of the change that it undid; without `by` it was undone because nobody kept it."""
     place: int = -1
     """Where it stands in the conversation, to tell what came later."""
 
@@ -43,10 +45,14 @@ def record_of(message: RecordMessage) -> Record | None:
     content = content_of(message.text)
     if not (content.get("tool") and content.get("state")):
         return None
-    return Record(**{field: str(content.get(field) or "") for field in _FIELDS})  # type: ignore[arg-type]  # all of them are text
 
+    def said(field: str) -> str:
+        return str(content.get(field) or "")
 
-_FIELDS = ("tool", "target", "state", "by", "outcome", "at", "code", "reason")
+    return Record(
+        tool=said("tool"), target=said("target"), state=said("state"), by=said("by"), outcome=said("outcome"),
+        at=said("at"), code=said("code"), reason=said("reason"), takes_back=said("takes_back"),
+    )  # fmt: skip
 
 
 def decisions_in(history: Sequence[Message]) -> tuple[tuple[Record, ...], tuple[OpenProposal, ...]]:

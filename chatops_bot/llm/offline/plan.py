@@ -21,7 +21,7 @@ from chatops_bot.llm.offline import (
 from chatops_bot.llm.offline.asked_back import understand_reply
 from chatops_bot.llm.offline.content import Content
 from chatops_bot.llm.offline.conversation import Conversation
-from chatops_bot.llm.offline.cues import WRITES, Kind
+from chatops_bot.llm.offline.cues import GO_ON, WRITES, Kind
 from chatops_bot.llm.offline.desk import Answer, Call, Desk, Pending, Told, hours_of
 from chatops_bot.llm.offline.filled import call_with
 from chatops_bot.llm.offline.open_form import answer_in_words, open_form_of
@@ -40,6 +40,8 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
         desk = Desk(replace(conversation, language=filled.language))
         return call_with(filled.tool, filled.arguments, desk)
     intents = understand_reply(conversation.text, conversation.history, conversation.now)
+    if GO_ON.fullmatch(conversation.text.lower()) and (conversation.records or conversation.proposals):
+        intents = (Intent(Kind.VERIFY),)
     form = open_form_of(conversation.author, conversation.history)
     if form is not None:
         answered = answer_in_words(conversation.text, form, intents)

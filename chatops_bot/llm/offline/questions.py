@@ -185,12 +185,15 @@ def verify(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
     about = partial(_is_about, text=conversation.text, target=intent.target)
     is_named = bool(intent.target.names or intent.target.task_ids)
     waiting = [one for one in conversation.proposals if about(one)]
-    record = next((one for one in conversation.records if about(one)), None)
+    coded = (one for one in conversation.records if _is_coded(one, conversation.text))
+    record = next(coded, None) or next((one for one in conversation.records if about(one)), None)
     if record is not None and waiting and waiting[0].place > record.place:
         record = None  # asked about the newer one
     sections = [report.undecided(one, desk.language) for one in waiting]
     if record is not None:
-        sections += [report.decision(record, desk.reader), _fresh_look(desk, record)]
+        undone = next((one for one in conversation.records if _took_back(one, record)), None)
+        taken_back = report.taken_back(undone, desk.reader) if undone is not None else ""
+        sections += [report.decision(record, desk.reader), taken_back, _fresh_look(desk, record)]
     if not sections and is_named:
         return detail(desk, conversation, intent)
     return Answer(report.joined(sections) or phrases.NO_DECISION.said_in(desk.language))
@@ -198,7 +201,7 @@ def verify(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
 
 def _is_about(one: Record | OpenProposal, text: str, target: Target) -> bool:
     """Whether a question is about this change: by its code, its target's name or id; a question that names none is about any."""
-    if one.code and re.search(rf"\b{re.escape(one.code)}\b", text, re.IGNORECASE):
+    if _is_coded(one, text):
         return True
     known = target_of(one.target)
     ids = {*known.task_ids, *target_of_call(one).task_ids}
@@ -206,6 +209,16 @@ def _is_about(one: Record | OpenProposal, text: str, target: Target) -> bool:
         return True
     named = any(folded(name) in folded(one.target) for name in target.names)
     return named or bool(ids & set(target.task_ids))
+
+
+def _is_coded(one: Record | OpenProposal, text: str) -> bool:
+    return bool(
+        one.code and re.search(rf"(?<![a-z0-9]){re.escape(one.code)}(?![a-z0-9])", text, re.IGNORECASE)
+    )
+
+
+def _took_back(one: Record, record: Record) -> bool:
+    return bool(record.code) and one.takes_back == record.code and one.state == "applied"
 
 
 def target_of_call(one: Record | OpenProposal) -> Target:

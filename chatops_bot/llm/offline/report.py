@@ -200,6 +200,24 @@ def decision(record: Record, reader: Reader) -> str:
     return "\n".join(line for line in (head, *lines, times.note()) if line)
 
 
+def taken_back(undone: Record, reader: Reader) -> str:
+    """That a change did not stay: when it was taken back, and by whom or by what."""
+    times = reader.times(undone.at)
+    when = times.show(undone.at)
+    by = code(undone.by) if undone.by else ""
+    said = (
+        Phrase(
+            f"之后已撤销：{when}，由 {by} 批准。", f"It was taken back since: at {when}, approved by {by}."
+        )
+        if by
+        else Phrase(
+            f"之后已自动撤销：{when}（到期没有人保留）。",
+            f"It was taken back automatically since: at {when}, as nobody kept it.",
+        )
+    )
+    return "\n".join(line for line in (said.said_in(reader.language), times.note()) if line)
+
+
 def help_text(language: Language, *, understood: bool) -> str:
     said = phrases.HELP.said_in(language)
     return said if understood else f"{phrases.NOT_UNDERSTOOD.said_in(language)} {said}"
