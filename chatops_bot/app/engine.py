@@ -151,8 +151,8 @@ def _aftercare(
         telling=Telling(platform), clock=clock,
     )  # fmt: skip
     reverting = Reverting(
-        proposals=store.proposals, directory=directory, inverter=inverter, drafter=drafter, moves=moves, cards=cards,
-        applying=applying, redactor=redactor,
+        proposals=store.proposals, platform=platform, directory=directory, policy=policy, inverter=inverter, drafter=drafter,
+        moves=moves, cards=cards, applying=applying, redactor=redactor,
     )  # fmt: skip
     afterwards = Afterwards(
         proposals=store.proposals, watching=Watching(Observer(registry, redactor), moves, cards), undoing=undoing,

@@ -30,5 +30,5 @@ class Afterwards:
         self._swept_at = now
         for proposal in await self._proposals.in_states(WATCHED):
             if not await self._reverting.revert(proposal, now):
-                await self._undoing.repair(proposal)
+                await self._undoing.follow(proposal, now)
                 await self._watching.look(proposal, now)

@@ -42,6 +42,10 @@ _NOT_CONFIRMED = Phrase(
     "执行前无法确认批准人的身份，未执行任何操作；请重新发起请求。",
     "The approver's identity could not be confirmed before running, so nothing was run; ask for the change again.",
 )
+_STANDS = Phrase(
+    "如果它已生效，不会自动撤销；请查看后自行撤销。",
+    "If it took effect it is not taken back by itself; look, and take it back yourself.",
+)
 _WAITS_FOR_TARGET = Phrase(
     "正在等待同一对象（{target}）上的另一个变更结束。",
     "It waits for another change of the same target, {target}, to come to its end.",
@@ -112,6 +116,13 @@ class Applying:
         await showing
         return final
 
+    async def hindrance(self, approved: Proposal) -> Phrase | None:
+        """Why `approved` would not be run now. Raises PlatformError while it cannot be asked who approved it."""
+        found = await self._standing(approved)
+        if found is _NOT_CONFIRMED:
+            raise PlatformError("It cannot be confirmed who approved it.")
+        return found if isinstance(found, Phrase) else None
+
     async def _standing(self, approved: Proposal) -> Person | Phrase:
         """The last of the approvers, when enough of them may still approve; otherwise why nothing may run."""
         subject, now = subject_of(approved), self._clock.now()
@@ -143,11 +154,14 @@ class Applying:
 
     async def _finished(self, claimed: Proposal, person: Person, applied: Applied) -> Proposal | None:
         outcome: Mapping[str, object] = applied.content
+        said = applied.summary.said_in(language_of(claimed))
+        if applied.state is ProposalState.OUTCOME_UNKNOWN and claimed.keep_for is not None:
+            said += " " + _STANDS.said_in(language_of(claimed))
         keep_for = claimed.keep_for if applied.state is ProposalState.APPLIED else None
         until = {} if keep_for is None else {"keep_until": self._clock.now() + keep_for}
         final = await self._moves.move(
             claimed, applied.state, person, applied.state.value, outcome,
-            finished_at=self._clock.now(), outcome=outcome, outcome_text=applied.summary.said_in(language_of(claimed)),
+            finished_at=self._clock.now(), outcome=outcome, outcome_text=said,
             **until,
         )  # fmt: skip
         if final is None:
