@@ -6,13 +6,14 @@ MODEL_VENV := .venv-model
 SIZE ?= full
 PORT ?= 8321
 
-.PHONY: help demo test check soak bench format lock clean system
+.PHONY: help demo test check soak mutate bench format lock clean system
 
 help:
 	@echo "make demo    the whole product on this machine: http://127.0.0.1:$(PORT)"
 	@echo "make test    every test, in under six minutes"
 	@echo "make check   format, lint, types, import contracts"
 	@echo "make soak    the large sizes of the same tests (SIZE=ci for the short run)"
+	@echo "make mutate  how many faults in what decides the tests notice (SIZE=ci for a sample)"
 	@echo "make bench   hot paths, as ratios within one run"
 
 $(VENV)/runtime: requirements/runtime.txt pyproject.toml
@@ -53,6 +54,9 @@ check: $(VENV)/dev
 
 soak: system $(MODEL_VENV)/ready
 	SOAK_SIZE=$(SIZE) $(BIN)/python -m pytest tests -m soak -n 2 --dist worksteal
+
+mutate: $(VENV)/dev
+	$(BIN)/python -m tests.mutation --size $(SIZE)
 
 bench: $(VENV)/dev
 	$(BIN)/python -m bench

@@ -129,7 +129,7 @@ async def open_product(
             policy=policy,
             audit=KeptAudit(),
             proposer=_proposer(store, clock, ids, policy),
-            asker=Asker(store.forms, clock, ids, timedelta(minutes=30)),
+            asker=Asker(store.forms, clock, ids, Redactor(["a-configured-secret"]), timedelta(minutes=30)),
             redactor=Redactor(["a-configured-secret"]),
             clock=clock,
         )

@@ -18,7 +18,7 @@ from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import ModelDelta, ModelRequest
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.proposal import Proposal, ProposalState
-from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.session import IsDead, MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.tool import Observation, Outcome, Plan, ToolResult
 from chatops_bot.domain.transcript import Entry
@@ -247,8 +247,9 @@ class Turns(Protocol):
     async def holder_of(self, session: SessionKey) -> str:
         """The living process that holds the session's unfinished turns; empty when there is none."""
 
-    async def take_over(self) -> list[RunningTurn]:
-        """Take every unfinished turn whose process is dead (its `process_lease` ran out), and return them, oldest first.
+    async def take_over(self, is_dead: IsDead | None = None) -> list[RunningTurn]:
+        """Take every unfinished turn whose process is dead, and return them, oldest first: its `process_lease` ran out, and
+        `is_dead` says so, if it is given.
 
         Never one of this process's own, and none of a session that another living process holds; each goes to one taker.
         """
@@ -299,14 +300,16 @@ class Proposals(Protocol):
 
 
 class Forms(Protocol):
-    """What cannot be read: as in `Proposals`."""
+    """Audit rows, and what cannot be read: as in `Proposals`."""
 
-    async def add(self, form: Form) -> None: ...
+    async def add(self, form: Form, record: AuditRecord | None = None) -> None: ...
 
     async def get(self, form_id: str) -> Form | None: ...
 
-    async def move(self, form: Form, to: FormState, now: datetime, **changes: Any) -> Form | None:
-        """Compare-and-set along `form.EDGES`, as `Proposals.move`: the moved form (revision + 1), or None."""
+    async def move(
+        self, form: Form, to: FormState, now: datetime, record: AuditRecord | None = None, **changes: Any
+    ) -> Form | None:
+        """Compare-and-set along `form.EDGES`, with its audit row, as `Proposals.move`."""
 
     async def shown(self, form_id: str, card: MessageRef, revision: int) -> None:
         """As `Proposals.shown`."""

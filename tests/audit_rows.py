@@ -1,5 +1,6 @@
 """The audit of a store's file, for tests that look at it from outside."""
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,3 +22,9 @@ def read_audit(path: Path) -> Iterator[tuple[int, AuditRecord]]:
     for row in read_rows(path):
         assert not isinstance(row, Unreadable), row
         yield row.seq, row.record
+
+
+def close_audit(path: Path) -> None:
+    """From now on no row can be added."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TRIGGER full BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'full'); END")

@@ -36,14 +36,10 @@ class RedisServer:
         assert self._process is not None
         return self._process.pid
 
-    def dies(self) -> bool:
-        """Whether it was killed, or is within a moment."""
+    def await_death(self) -> None:
+        """Until it is gone that somebody else kills."""
         assert self._process is not None
-        try:
-            self._process.wait(1)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
+        self._process.wait(DEADLINE)
 
     def start(self) -> None:
         self._process = subprocess.Popen(self._command)

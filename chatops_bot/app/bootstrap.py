@@ -43,6 +43,7 @@ from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform, Store, Tool
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
+from chatops_bot.sessions.liveness import Liveness
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.peers import Peers
 from chatops_bot.sessions.recovery import recover_turns, resume_unheard
@@ -101,7 +102,7 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            node=node_of(kept, ids, secrets.keys), on_rest=rests.tell, logs=logs,
+            node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs,
             overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
@@ -109,8 +110,8 @@ async def open_bot(
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept.audit, platform, clock)
-        going_on = partial(_going_on, core, platform, directory, clock, turns)
-        peers, never_started = await _join(stack, core, going_on, config.store.lease_seconds)
+        going_on = partial(_going_on, core, platform, directory, clock, turns, alive)
+        peers, never_started = await _join(stack, core, going_on, alive)
         await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
@@ -204,10 +205,13 @@ async def _going_on(
     directory: Directory,
     clock: Clock,
     turns: TurnCount,
+    alive: Liveness,
     unheard: Sequence[RunningTurn] = (),
 ) -> list[TurnInput]:
     """Take over what dead processes left; returns the turns that they, or whoever had the `unheard` ones, never started."""
-    interrupted, left = await recover_turns(core.store, platform, directory, core.policy, clock)
+    interrupted, left = await recover_turns(
+        core.store, platform, directory, core.policy, clock, alive.is_dead
+    )
     left += await resume_unheard(unheard, core.store, directory, core.policy, clock)
     if interrupted or left:
         _log.warning("%d turns were closed as interrupted and %d start now", interrupted, len(left))
@@ -220,7 +224,7 @@ async def _join(
     stack: AsyncExitStack,
     core: Core,
     going_on: Callable[[Sequence[RunningTurn]], Awaitable[list[TurnInput]]],
-    lease_seconds: float,
+    alive: Liveness,
 ) -> tuple[Peers, list[TurnInput]]:
     """Live among the other processes of the store until the stack is closed; returns also the turns that are to start now."""
 
@@ -228,20 +232,27 @@ async def _join(
         core.router.resume(await going_on(unheard))
 
     peers = Peers(
-        core.store, go_on=go_on, hear=core.router.hear, held=core.router.held, let_go=core.router.let_go,
-        lease_seconds=lease_seconds,
+        core.store, go_on=go_on, hear=core.router.hear, held=core.router.held, let_go=core.router.let_go, alive=alive
     )  # fmt: skip
-    await peers.join()
-    stack.push_async_callback(_leave, peers)
+    await alive.join()
+    stack.push_async_callback(_leave, alive)
+    # Before anything is taken over, which may take long: a process that is not heard is taken for dead.
+    _run_beside(stack, peers.keep_renewing(), "beat by which other processes know that this one lives")
     never_started = await going_on(())
-    _run_beside(stack, peers.keep_beating(), "beat by which other processes know that this one lives")
+    _run_beside(stack, peers.keep_taking_over(), "takeover of what dead processes left")
     _run_beside(stack, peers.keep_hearing(), "relay from other processes")
     return peers, never_started
 
 
-async def _leave(peers: Peers) -> None:
+def _alive(config: Config, store: Store) -> Liveness:
+    """Who lives among those that share the store: a file has one process, and whoever had it before is dead."""
+    patience = None if config.store.redis_url_env else 0
+    return Liveness(store, config.store.lease_seconds, patience=patience)
+
+
+async def _leave(alive: Liveness) -> None:
     try:
-        await peers.leave()
+        await alive.leave()
     except StoreError as error:
         _log.warning(
             "that this process ends could not be said; others notice when its lease runs out: %s", error

@@ -14,6 +14,7 @@ from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.engine import Engine, Node, build_engine
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.app.one_key import one_key
 from chatops_bot.context.agent_config import AgentConfig
 from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
@@ -72,7 +73,10 @@ class Core:
 async def open_store(
     config: Config, secrets: Secrets, clock: Clock, ids: Ids
 ) -> AsyncGenerator[SqliteStore | RedisStore, None]:
-    """The store of `config`; where `secrets` has no keys, one that is thrown away. Raises StoreError when it cannot be used."""
+    """The store of `config`; where `secrets` has no keys, one that is thrown away.
+
+    Raises StoreError when it cannot be used, or bots with another key use it.
+    """
     key = secrets.keys.audit[0] if secrets.keys else None
     store: SqliteStore | RedisStore
     if config.store.redis_url_env:
@@ -82,7 +86,11 @@ async def open_store(
     else:
         store = await SqliteStore.open(config.store_path, clock, key)
     try:
-        yield store
+        if key is not None and config.store.redis_url_env:
+            async with one_key(store.leases, key.id, config.store.lease_seconds):
+                yield store
+        else:
+            yield store
     finally:
         await store.aclose()
 
@@ -182,7 +190,7 @@ def _dispatcher(
         policy=engine.policy,
         audit=store.audit,
         proposer=engine.proposer,
-        asker=Asker(store.forms, clock, ids, config.proposal_lifetime, sealed),
+        asker=Asker(store.forms, clock, ids, redactor, config.proposal_lifetime, sealed),
         redactor=redactor,
         clock=clock,
     )

@@ -12,18 +12,19 @@ from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import sealed_button
 from chatops_bot.domain.view import View
-from chatops_bot.ports import Clock, Directory, Ids, Platform, Store, process_lease
+from chatops_bot.ports import Clock, Directory, Ids, Platform, Store
 from chatops_bot.rendering.card import proposal_card
 from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.keeping import Keeping, Reverting
+from chatops_bot.sessions.liveness import Liveness
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reasons import Reasons
 from chatops_bot.sessions.reminding import Reminders, approvers_called
 from chatops_bot.sessions.renewals import Renewals
-from chatops_bot.sessions.target_lock import IsDead, TargetLock
+from chatops_bot.sessions.target_lock import TargetLock
 from chatops_bot.sessions.telling import Telling
 from chatops_bot.sessions.undoing import Undoing
 from chatops_bot.sessions.watching import Watching
@@ -39,28 +40,26 @@ from chatops_bot.tools.sealed_secrets import SealedSecrets
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """This process among those that share a store: its name, new at each start; who of the others is dead; and the keys,
+    """This process among those that share a store: its name, new at each start; who of them lives; and the keys,
     which all of them have: `actions` seal what is approved (the first one seals, each verifies), `secrets` what people type for
     tools alone, likewise, and `buttons` what a button carries."""
 
     name: str
-    is_dead: IsDead
+    alive: Liveness
     actions: Sequence[bytes] = field(repr=False)
     buttons: bytes = field(repr=False)
     secrets: Sequence[bytes] = field(repr=False)
 
 
-def node_of(store: Store, ids: Ids, keys: Keys | None) -> Node:
-    """This process, as its store knows it; without `keys`, one whose store is thrown away."""
-
-    async def is_dead(other: str) -> bool:
-        return other != store.process and await store.leases.holder(process_lease(other)) is None
-
+def node_of(store: Store, ids: Ids, keys: Keys | None, alive: Liveness | None = None) -> Node:
+    """This process, as its store knows it; without `keys`, one whose store is thrown away, and without `alive`, one that shares
+    it with nobody."""
+    alive = alive or Liveness(store, patience=0)
     if keys is None:
         return Node(
-            store.process, is_dead, [ids.nonce().encode()], ids.nonce().encode(), [ids.nonce().encode()]
+            store.process, alive, [ids.nonce().encode()], ids.nonce().encode(), [ids.nonce().encode()]
         )
-    return Node(store.process, is_dead, keys.actions, keys.buttons, keys.secrets)
+    return Node(store.process, alive, keys.actions, keys.buttons, keys.secrets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +100,8 @@ def build_engine(
     cards = ProposalCards(store, platform, card, clock)
     applying = Applying(
         proposals=store.proposals, directory=directory, applier=Applier(registry, redactor, policy, node.actions, secrets),
-        policy=policy, moves=moves, cards=cards, lock=TargetLock(store.leases, node.name, node.is_dead, clock),
-        process=node.name, is_dead=node.is_dead, clock=clock,
+        policy=policy, moves=moves, cards=cards, process=node.name, is_dead=node.alive.is_dead, clock=clock,
+        lock=TargetLock(store.leases, node.name, node.alive.is_dead, clock, say_alive=node.alive.renew),
     )  # fmt: skip
 
     def decisions_on(platform: Platform) -> Decisions:

@@ -24,8 +24,14 @@ from chatops_bot.platforms.terminal.people import LocalPeople, LocalRefused
 from chatops_bot.ports import Ids, Place, Platform, PlatformLimits, Store
 from chatops_bot.rendering.escapes import exact
 from chatops_bot.rendering.notices import whisper_view
-from chatops_bot.sessions.commands import DecideByCode, Verdict, parse_command
-from chatops_bot.sessions.decisions import Decisions
+from chatops_bot.sessions.commands import (
+    DecideByCode,
+    DecideUnclear,
+    Verdict,
+    parse_command,
+    reads_like_a_word,
+)
+from chatops_bot.sessions.decisions import Decisions, not_understood
 from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.router import Router
@@ -124,13 +130,19 @@ class LocalDesk:
         seat = self.terminal.sit(thread)
         yield Opened(thread, self.model_name)
         try:
-            if isinstance(command, DecideByCode):
+            if isinstance(command, DecideByCode) and not (command.reason and reads_like_a_word(command.code)):
                 decision = await self.decide(
                     user, command.code, command.verdict, role=role, reason=command.reason
                 )
                 for view in decision.views:
                     yield Whispered(view)
                 yield Ended(TurnOutcome.ANSWERED if decision.is_done else None)
+                return
+            if isinstance(command, DecideUnclear) and await self.store.proposals.with_code(
+                command.code.upper()
+            ):
+                yield Whispered(whisper_view(not_understood(command.verdict, command.code), None))
+                yield Ended(None)
                 return
             begun = self._asked[thread] = self._task(self._begin(session, author, text))
             turn = self._task(_end_of(begun))

@@ -53,8 +53,12 @@ def user_name(uid: int) -> str:
 
 
 def listen(folder: Path) -> socket.socket:
-    """A listening socket in a data folder, for its owner only. The store's lock says that no other bot uses the folder."""
+    """A listening socket in a data folder, for its owner only; makes the folder where the store lies elsewhere.
+
+    Of a store in a file, its lock says that no other bot uses the folder.
+    """
     path = socket_path(folder)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path.parent.mkdir(exist_ok=True)
     path.parent.chmod(0o700)
     path.unlink(missing_ok=True)

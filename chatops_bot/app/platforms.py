@@ -5,10 +5,10 @@ a terminal like any other, and its card in the chat tells.
 """
 
 from chatops_bot.domain.people import Person
-from chatops_bot.domain.roster import LOCAL_PREFIX
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.view import Modal, View
+from chatops_bot.domain.voice import LOCAL_PREFIX
 from chatops_bot.platforms.terminal.adapter import CHANNEL, TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import Directory, Place, Platform, PlatformLimits

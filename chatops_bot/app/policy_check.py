@@ -10,8 +10,8 @@ from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.policy_lint import Flaw, lint
-from chatops_bot.domain.roster import LOCAL_PREFIX
 from chatops_bot.domain.view import Heading, Notice, View
+from chatops_bot.domain.voice import LOCAL_PREFIX
 from chatops_bot.ports import Directory, Place, Platform
 from chatops_bot.tools.registry import Registry
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.voice import voice
 
 
 class Effect(StrEnum):
@@ -93,7 +94,7 @@ def may_approve(
 ) -> Phrase | None:
     """None when `person` may approve a change of this effect and risk; otherwise the reason for the refusal.
 
-    `own` says whether the requester may approve; None leaves it to the table.
+    `own` says whether the requester may approve; None leaves it to the table. Whoever speaks with the requester's voice is them.
     """
     rights = RIGHTS[person.role]
     if effect not in rights.approves:
@@ -103,8 +104,14 @@ def may_approve(
             f"Role {person.role} may not approve this change ({effect}); it takes an {who.en}.",
         )
     may_own = risk in rights.approves_own if own is None else own
-    if person.id == requester_id and not may_own:
+    if voice(person.id) == voice(requester_id) and not may_own:
         who = _who_approves(effect)
+        if person.id != requester_id:
+            return Phrase(
+                f"本变更由这台机器上的人发起（风险：{risk}），而这台机器上的所有人只算作一个人；请让聊天中的另一位 {who.zh} 来处理。",
+                f"Somebody at this machine asked for this change (risk: {risk}), and everybody here counts as one person, so another "
+                f"{who.en} has to decide, in the chat.",
+            )
         return Phrase(
             f"您是本变更的发起人（风险：{risk}），不能自己批准；请让另一位 {who.zh} 来处理。",
             f"You asked for this change yourself (risk: {risk}), so another {who.en} has to decide.",

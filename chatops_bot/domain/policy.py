@@ -18,7 +18,8 @@ from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import RIGHTS, Effect, Person, Risk, Role
 from chatops_bot.domain.policy_rules import Rule, Who, canonical
 from chatops_bot.domain.proposal import Via, canonical_json
-from chatops_bot.domain.roster import LOCAL_PREFIX, Roster
+from chatops_bot.domain.roster import Roster
+from chatops_bot.domain.voice import LOCAL_PREFIX
 
 MOST_CALLED = 10
 """People and groups that one card calls. More would be a broadcast, which everybody learns to ignore."""

@@ -13,7 +13,7 @@ from chatops_bot.domain.people import RIGHTS, Effect, Person, Risk
 from chatops_bot.domain.policy import Policy, Subject
 from chatops_bot.domain.policy_rules import Rule, Who
 from chatops_bot.domain.proposal import Via
-from chatops_bot.domain.roster import LOCAL_PREFIX
+from chatops_bot.domain.voice import LOCAL_PREFIX
 
 _ASKER, _STRANGER, _ELSEWHERE = "an asker", "somebody without an entry", "another channel"
 

@@ -3,8 +3,9 @@
 A proposal moves only along `EDGES`. Each move is one compare-and-set on (id, state, revision) in the store, together with
 its audit row; the effect comes after the move, the chat message after the effect. `claimed` means: one process has the
 right to run the stored action, now. A crash in `claimed` leaves a question that only reading back can answer, and never a
-second try. An edge from a state to itself notes something on the proposal: an approval of several, a reminder, why it was
-rejected, what was seen after it was applied.
+second try; only the process that held the claim may still answer it, with what it saw itself. An edge from a state to
+itself notes something on the proposal: an approval of several, a reminder, why it was rejected, what was seen after it was
+applied.
 """
 
 import hashlib
@@ -50,7 +51,9 @@ EDGES: dict[ProposalState, frozenset[ProposalState]] = {
     ),
     ProposalState.APPLIED: frozenset({ProposalState.APPLIED}),
     ProposalState.FAILED: frozenset(),
-    ProposalState.OUTCOME_UNKNOWN: frozenset({ProposalState.OUTCOME_UNKNOWN}),
+    ProposalState.OUTCOME_UNKNOWN: frozenset(
+        {ProposalState.OUTCOME_UNKNOWN, ProposalState.APPLIED, ProposalState.FAILED}
+    ),
     ProposalState.DRIFTED: frozenset({ProposalState.SUPERSEDED}),
     ProposalState.REJECTED: frozenset({ProposalState.REJECTED}),
     ProposalState.EXPIRED: frozenset({ProposalState.REJECTED, ProposalState.SUPERSEDED}),

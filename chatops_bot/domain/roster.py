@@ -9,9 +9,6 @@ from dataclasses import dataclass, field
 
 from chatops_bot.domain.people import Role
 
-LOCAL_PREFIX = "local:"
-"""Begins the id of somebody who reaches the bot on its own machine."""
-
 
 @dataclass(frozen=True, slots=True)
 class Roster:

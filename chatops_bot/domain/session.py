@@ -1,7 +1,11 @@
 """Where a conversation lives. A thread is a session; its key names platform, workspace, channel and thread."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from enum import StrEnum
+
+IsDead = Callable[[str], Awaitable[bool]]
+"""Whether a process, by its name, runs no more and will never write again. Raises StoreError."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,7 @@
 from collections.abc import Iterable
 
 from chatops_bot.domain.proposal import Proposal, Vote
-from chatops_bot.domain.roster import LOCAL_PREFIX
-
-
-def voice(person_id: str) -> str:
-    """Whose voice an approval is. Everybody at this machine is one voice: whoever may use its data folder can act as any of them."""
-    return LOCAL_PREFIX if person_id.startswith(LOCAL_PREFIX) else person_id
+from chatops_bot.domain.voice import voice
 
 
 def voices(person_ids: Iterable[str]) -> int:

@@ -134,7 +134,8 @@ def _glance(
     markup = sum(map(heading.count, "&<>"))
     if not heading.endswith(action.summary) or len(heading) + 4 * markup > HEADING_CHARS:
         yield Fact(notices.WHAT.said_in(language), action.summary)
-    yield from _fields(action.fields if is_pending else action.changes, is_whole, language)
+    if proposal.state is not ProposalState.DRIFTED:  # the outcome says how things are now
+        yield from _fields(action.fields if is_pending else action.changes, is_whole, language)
     yield Fact(notices.TARGET.said_in(language), target_words(plan.target, language))
     yield Fact(notices.ASKED_BY.said_in(language), exact(proposal.requester_name))
     for phrase, other in (
@@ -202,7 +203,8 @@ def _left_out(proposal: Proposal, action: Action, language: Language) -> Notice:
 def _record(proposal: Proposal, action: Action, is_whole: bool, language: Language) -> Code:
     lines = list(action.record)
     if proposal.state is not ProposalState.PENDING:
-        lines[:0] = [f"{fact.label}: {fact.value}" for fact in action.details]
+        told = action.fields if proposal.state is ProposalState.DRIFTED else action.details
+        lines[:0] = [f"{fact.label}: {fact.value}" for fact in told]
     if proposal.decided_by_id:
         lines.append(f"{notices.DECIDER.said_in(language)}: {exact(proposal.decided_by_id)}")
     if not is_whole and sum(map(len, lines)) > RECORD_CHARS:

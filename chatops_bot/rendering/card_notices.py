@@ -202,6 +202,7 @@ SUPERSEDED_BY = Phrase(
     "已被提案 {code} 取代，什么都没有执行。", "Proposal {code} took its place; nothing was run."
 )
 RESULT = Phrase("结果", "Result")
+NOW_AND_BEFORE = Phrase("现在是 {now}（提出时是 {before}）", "now {now} (was {before} when it was asked for)")
 DRIFT_FOUND = Phrase("再次核对时发现", "Found when checking again")
 
 # What a card says afterwards

@@ -6,6 +6,7 @@ from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.proposal import Check, Proposal, ProposalState
+from chatops_bot.domain.tool import Change
 from chatops_bot.domain.view import Block, Fact, Facts, Lines, Notice, Tone
 from chatops_bot.rendering import card_notices as notices
 from chatops_bot.rendering.card_action import Part, action_of, compared, is_long
@@ -13,7 +14,7 @@ from chatops_bot.rendering.card_cutting import Room, cut
 from chatops_bot.rendering.card_pages import action_parts
 from chatops_bot.rendering.escapes import exact, exact_block
 from chatops_bot.rendering.moments import clock_text
-from chatops_bot.rendering.plan_words import target_words
+from chatops_bot.rendering.plan_words import field_words, target_words, value_words
 
 NAME_CHARS = 80
 """As long as Slack lets a display name be."""
@@ -21,6 +22,7 @@ SAID_CHARS = 200
 REASON_CHARS = 600
 NAMES_CHARS = 1_000
 CHECKS = 3
+DRIFT_FIELDS = 8
 
 _SENTENCES: dict[ProposalState, tuple[Phrase, Tone]] = {
     ProposalState.APPROVED: (notices.APPROVED, "info"),
@@ -35,8 +37,8 @@ _SENTENCES: dict[ProposalState, tuple[Phrase, Tone]] = {
 }
 _SAID_BY_RESULT = frozenset({ProposalState.APPLIED, ProposalState.EXPIRED, ProposalState.SUPERSEDED})
 """States whose result of one line says all that the sentence would, and more."""
-_TOLD_BY_SENTENCE = _SAID_BY_RESULT | {ProposalState.REJECTED}
-"""States whose sentence says all that a result of one line would: what was done, or that nothing was."""
+_TOLD_BY_SENTENCE = _SAID_BY_RESULT | {ProposalState.REJECTED, ProposalState.DRIFTED}
+"""States whose sentence, with the fields that drifted, says all that a result of one line would."""
 _TONES: dict[str, Tone] = {
     "recovered": "good",
     "no_effect": "warning",
@@ -50,11 +52,14 @@ def outcome(proposal: Proposal, language: Language, codes: Mapping[str, str], ro
     state, result = proposal.state, proposal.outcome_text
     sentence, tone = _sentence(proposal, language, codes)
     is_told = bool(result) and not is_long(result)
-    yield Notice(exact(result) if is_told and state in _SAID_BY_RESULT else sentence, tone)
+    # Where drift is no field that differs, the result says what stands in the way.
+    is_said = state in _SAID_BY_RESULT or (state is ProposalState.DRIFTED and _is_impossible(proposal))
+    yield Notice(exact(result) if is_told and is_said else sentence, tone)
     parts = tuple(outcome_parts(proposal, language))
-    # What drifted is told by its diff.
-    if is_told and not parts and state not in _TOLD_BY_SENTENCE:
+    if is_told and not parts and not is_said and state not in _TOLD_BY_SENTENCE:
         yield Facts((Fact(notices.RESULT.said_in(language), exact(result)),))
+    if drifted := tuple(_short_drift(proposal, language)):
+        yield Facts(drifted)
     for part in parts:
         yield from room.codes(part, language)
     yield from _afterwards(proposal, language, codes)
@@ -64,18 +69,40 @@ def outcome_parts(proposal: Proposal, language: Language) -> Iterator[Part]:
     """What is long of what came of it."""
     if is_long(proposal.outcome_text):
         yield Part(notices.RESULT.said_in(language), exact_block(proposal.outcome_text))
-    if proposal.state is ProposalState.DRIFTED and (found := _drift(proposal.outcome or {})):
+    if found := _long_drift(proposal):
         yield Part(notices.DRIFT_FOUND.said_in(language), found)
 
 
-def _drift(outcome: Mapping[str, Any]) -> str:
-    """What was found changed, `{"drifted": {field: {"before", "now"}}}`: each field with its diff."""
-    drifted: Mapping[str, Mapping[str, Any]] = outcome.get("drifted") or {}
-    fields = (
-        f"{exact(name)}:\n{compared(_side(drifted[name].get('before')), _side(drifted[name].get('now')))}"
-        for name in sorted(drifted)
-    )
-    return "\n".join(fields)
+def _drift(proposal: Proposal) -> Mapping[str, Mapping[str, Any]]:
+    """What was found changed, by field: `{"before", "now"}`."""
+    found: Mapping[str, Mapping[str, Any]] = (proposal.outcome or {}).get("drifted") or {}
+    return found if proposal.state is ProposalState.DRIFTED else {}
+
+
+def _is_impossible(proposal: Proposal) -> bool:
+    return "error" in (proposal.outcome or {})
+
+
+def _short_drift(proposal: Proposal, language: Language) -> Iterator[Fact]:
+    """Each field as it is now, and as it was; none of them when there is a field too long for that."""
+    if _long_drift(proposal):
+        return
+    for name, sides in sorted(_drift(proposal).items()):
+        label = field_words(Change(name, None, None), language)
+        before, now = (
+            notices.NOTHING.said_in(language) if side is None else value_words(label, side, language)
+            for side in (_side(sides.get("before")), _side(sides.get("now")))
+        )
+        yield Fact(label, notices.NOW_AND_BEFORE.filled(now=now, before=before).said_in(language))
+
+
+def _long_drift(proposal: Proposal) -> str:
+    """Each field with its diff, where one is long or there are many; empty otherwise."""
+    drifted = _drift(proposal)
+    pairs = {name: (_side(one.get("before")), _side(one.get("now"))) for name, one in sorted(drifted.items())}
+    if len(pairs) <= DRIFT_FIELDS and not any(is_long(name, *sides) for name, sides in pairs.items()):
+        return ""
+    return "\n".join(f"{exact(name)}:\n{compared(*sides)}" for name, sides in pairs.items())
 
 
 def _side(value: Any) -> str | None:

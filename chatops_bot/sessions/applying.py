@@ -11,21 +11,25 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.errors import PlatformError, StoreError
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role, lower
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState, Vote
+from chatops_bot.domain.session import IsDead
 from chatops_bot.domain.voting import voices
 from chatops_bot.ports import Clock, Directory, Proposals
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards, language_of
-from chatops_bot.sessions.target_lock import IsDead, TargetLock
+from chatops_bot.sessions.target_lock import TargetLock
 from chatops_bot.tools.apply import Applied, Applier
 from chatops_bot.tools.drafting import subject_of
 from chatops_bot.tools.proposal_moves import NOBODY, ProposalMoves
 
 _log = logging.getLogger(__name__)
+
+KEPT_SECONDS, AGAIN_SECONDS = 600.0, 1.0
+"""How long, and how often, what came of an action is tried to be stored while the store is away."""
 
 STALE_AFTER = timedelta(seconds=60)
 """A card that is behind for longer than any edit takes was missed, and is not just on its way."""
@@ -108,8 +112,8 @@ class Applying:
         # The effect waits for no message.
         showing = asyncio.create_task(self._cards.show_quietly(claimed), name="card of a running change")
         try:
-            applied = await self._applier.apply(claimed, approver)
-            final = await self._finished(claimed, approver, applied)
+            applied = await self._applier.apply(claimed, approver, partial(self._still_holds, claimed))
+            final = await self._finished_at_last(claimed, approver, applied)
         except BaseException:
             showing.cancel()
             raise
@@ -152,21 +156,65 @@ class Applying:
         today = await self._directory.person(vote.person_id, proposal.session.channel, fresh=True)
         return replace(today, role=lower(Role(vote.role), today.role))
 
+    async def _still_holds(self, claimed: Proposal) -> bool:
+        """Whether nobody took this process for dead since it claimed: asked last before the effect, which nobody could take back."""
+        try:
+            if not await self._lock.still_held(claimed):
+                return False
+            stored = await self._proposals.get(claimed.id)
+        except StoreError as error:
+            _log.warning("whether proposal %s is still to be run here cannot be asked: %s", claimed.id, error)
+            return False
+        return (
+            stored is not None
+            and stored.state is ProposalState.CLAIMED
+            and stored.revision == claimed.revision
+        )
+
+    async def _finished_at_last(self, claimed: Proposal, person: Person, applied: Applied) -> Proposal | None:
+        """As `_finished`; while the store is away it is tried again, since nobody else knows what came of the action."""
+        deadline = asyncio.get_running_loop().time() + KEPT_SECONDS
+        while True:
+            try:
+                return await self._finished(claimed, person, applied)
+            except StoreError as error:
+                if asyncio.get_running_loop().time() >= deadline:
+                    raise
+                _log.error("what came of proposal %s cannot be stored yet: %s", claimed.id, error)
+                await asyncio.sleep(AGAIN_SECONDS)
+
     async def _finished(self, claimed: Proposal, person: Person, applied: Applied) -> Proposal | None:
-        outcome: Mapping[str, object] = applied.content
-        said = applied.summary.said_in(language_of(claimed))
-        if applied.state is ProposalState.OUTCOME_UNKNOWN and claimed.keep_for is not None:
-            said += " " + _STANDS.said_in(language_of(claimed))
-        keep_for = claimed.keep_for if applied.state is ProposalState.APPLIED else None
+        final = await self._ended(claimed, applied.state, person, applied)
+        if final is not None:
+            return final
+        stored = await self._proposals.get(claimed.id)
+        if stored is None or stored.claimed_by != self._process:
+            return None
+        if (
+            stored.state is ProposalState.OUTCOME_UNKNOWN
+            and applied.state is not ProposalState.OUTCOME_UNKNOWN
+        ):
+            # Another process took this one for dead; what this one saw is worth more.
+            _log.warning("proposal %s was given up by another process and comes to its end here", claimed.id)
+            ran = applied.state is ProposalState.APPLIED
+            return await self._ended(
+                stored, ProposalState.APPLIED if ran else ProposalState.FAILED, person, applied
+            )
+        # The move that was lost may have been this one's own, whose answer did not arrive.
+        said = _said(claimed, applied)
+        return stored if (stored.state, stored.outcome_text) == (applied.state, said) else None
+
+    async def _ended(
+        self, proposal: Proposal, to: ProposalState, person: Person, applied: Applied
+    ) -> Proposal | None:
+        keep_for = proposal.keep_for if to is ProposalState.APPLIED else None
         until = {} if keep_for is None else {"keep_until": self._clock.now() + keep_for}
-        final = await self._moves.move(
-            claimed, applied.state, person, applied.state.value, outcome,
-            finished_at=self._clock.now(), outcome=outcome, outcome_text=said,
+        outcome: Mapping[str, object] = applied.content
+        return await self._moves.move(
+            proposal, to, person, to.value, outcome,
+            finished_at=self._clock.now(), outcome=outcome, outcome_text=_said(proposal, applied),
             **until,
         )  # fmt: skip
-        if final is None:
-            _log.error("proposal %s left its claim while its action ran; the card may be behind", claimed.id)
-        return final
 
     async def expire(self, proposal: Proposal, why: Phrase) -> None:
         """Close a proposal that nobody may run any more, unless somebody was faster."""
@@ -231,6 +279,14 @@ class Applying:
 
     async def _in_states(self, *states: ProposalState) -> list[Proposal]:
         return await self._proposals.in_states(frozenset(states))
+
+
+def _said(proposal: Proposal, applied: Applied) -> str:
+    """What came of it, in the words of its card."""
+    language = language_of(proposal)
+    said = applied.summary.said_in(language)
+    may_stand = applied.state is ProposalState.OUTCOME_UNKNOWN and proposal.keep_for is not None
+    return f"{said} {_STANDS.said_in(language)}" if may_stand else said
 
 
 def _touched(proposal: Proposal) -> datetime:

@@ -1,4 +1,8 @@
-"""The few messages that are commands, recognised exactly: anything else is for the model."""
+"""The few messages that are commands, recognised by how they begin and end: anything else is for the model.
+
+What begins with a verdict and a code is always one. A rejection takes any words behind its code, as its reason; an approval
+takes none but `break-glass`, since "approve it, but …" approves nothing.
+"""
 
 import re
 from dataclasses import dataclass
@@ -19,6 +23,14 @@ class DecideByCode:
 
 
 @dataclass(frozen=True, slots=True)
+class DecideUnclear:
+    """A verdict on a code with more that it does not take: it decides nothing, and its author is told what to type."""
+
+    verdict: Verdict
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
 class DecideSomething:
     """A verdict without a code: a command only where a proposal waits, and then one that is asked to say which."""
 
@@ -29,16 +41,18 @@ _LEAD = r"\A[^\w>~@#]*"
 """What may stand before a verdict: no word; no quote mark and no mark of a name, since others have said what stands behind
 them; and no strike."""
 _DECIDE = re.compile(
-    rf"{_LEAD}(approve|reject|批准|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})\W*\Z", re.IGNORECASE
-)
-_REJECT_BECAUSE = re.compile(
-    rf"{_LEAD}(?:reject|拒绝)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})[\s,:;.，：；。]+"
-    r"(?:because:?|since|reason:?|因为|由于|原因(?:[是为]|[:：])?)\s*(\S.*)\Z",
+    rf"{_LEAD}(?:(approve|reject)\s+|(批准|拒绝)\s*)([{CODE_LETTERS}]{{{CODE_LENGTH}}})(?![A-Za-z0-9_])(.*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_APPROVE_FROZEN = re.compile(
-    rf"{_LEAD}(?:approve|批准)\s+([{CODE_LETTERS}]{{{CODE_LENGTH}}})[\s,;，；]+(?:break[- ]?glass|紧急)\s*[:：]\s*(\S.*)\Z",
+_QUOTED = re.compile(r"""\A[^\w]*["'`“”„‘’「」『』《》«»]""")
+"""Words behind a verdict that was quoted are about it."""
+_WORDS = re.compile(r"\w")
+_BECAUSE = re.compile(
+    r"[\s,:;.，：；。]*(?:(?:because|since|reason)\b:?|因为|由于|原因(?:[是为]|[:：])?|[-–—]+(?=\s))?\s*(.*)\Z",
     re.IGNORECASE | re.DOTALL,
+)
+_BREAK_GLASS = re.compile(
+    r"[\s,:;.，：；。]*(?:break[- ]?glass\b|紧急)[\s,:;，：；]*(.*)\Z", re.IGNORECASE | re.DOTALL
 )
 _DECIDE_SOMETHING = re.compile(
     rf"{_LEAD}(approved?|yes|lgtm|批准|同意|可以|reject(?:ed)?|拒绝)\W*\Z", re.IGNORECASE
@@ -63,7 +77,7 @@ class CancelWord:
     """Takes back a form: a command only where one of the author's is open."""
 
 
-Command = DecideByCode | DecideSomething | StopWord | CancelWord
+Command = DecideByCode | DecideUnclear | DecideSomething | StopWord | CancelWord
 
 
 def parse_command(text: str) -> Command | None:
@@ -75,12 +89,26 @@ def parse_command(text: str) -> Command | None:
     if match := _DECIDE_SOMETHING.match(text):
         return DecideSomething(_verdict(match.group(1)))
     if match := _DECIDE.match(text):
-        return DecideByCode(_verdict(match.group(1)), match.group(2))
-    if match := _REJECT_BECAUSE.match(text):
-        return DecideByCode("reject", match.group(1), match.group(2).strip())
-    if match := _APPROVE_FROZEN.match(text):
-        return DecideByCode("approve", match.group(1), match.group(2).strip())
+        return _decided(
+            _verdict(match[1] or match[2]), match[3], match[4], is_quoted=bool(_QUOTED.match(text))
+        )
     return None
+
+
+def _decided(verdict: Verdict, code: str, behind: str, *, is_quoted: bool) -> DecideByCode | DecideUnclear:
+    if not _WORDS.search(behind):
+        is_asked = verdict == "approve" and any(mark in behind for mark in "?？")
+        return DecideUnclear(verdict, code) if is_asked else DecideByCode(verdict, code)
+    found = (_BECAUSE if verdict == "reject" else _BREAK_GLASS).match(behind)
+    if found is None or is_quoted:
+        return DecideUnclear(verdict, code)
+    # Words that only begin a reason give none.
+    return DecideByCode(verdict, code, found[1].strip() if _WORDS.search(found[1]) else "")
+
+
+def reads_like_a_word(code: str) -> bool:
+    """Whether what stands where a code would is more likely a word, as in "reject change requests"."""
+    return code.isalpha() and not code.isupper()
 
 
 def _verdict(word: str) -> Verdict:

@@ -44,6 +44,17 @@ _VOTED = Phrase(
     "Your approval counts already (since {when}), and once a person; it takes {missing} more by other people.",
 )
 _WHICH = Phrase("请输入 {typed}，或按卡片上的按钮。", "Type {typed}, or press the button on the card.")
+_NOT_UNDERSTOOD: dict[Verdict, Phrase] = {
+    "approve": Phrase(
+        "没有决定任何事：批准只能单独输入 `批准 {code}`；冻结期内为 `批准 {code} 紧急: 原因`。",
+        "Nothing was decided: an approval takes no words behind its code. Type `approve {code}` alone, or, in a freeze, "
+        "`approve {code} break-glass: reason`.",
+    ),
+    "reject": Phrase(
+        "没有决定任何事：请输入 `拒绝 {code}`，后面可以写理由。",
+        "Nothing was decided: type `reject {code}`, and behind it, if you like, why.",
+    ),
+}
 _OR = Phrase(" 或 ", " or ")
 _COMMANDS: dict[Verdict, Phrase] = {
     "approve": Phrase("批准", "approve"),
@@ -95,6 +106,18 @@ class Decisions:
         command = _COMMANDS[verdict].said_in(language)
         typed = _OR.said_in(language).join(f"`{command} {one.code}`" for one in waiting)
         await self._telling.at(waiting[0].session, person, _WHICH.filled(typed=typed), language)
+
+    async def knows(self, session: SessionKey, code: str) -> bool:
+        """Whether a proposal of the session has this code."""
+        return await self._proposals.by_code(session, code.upper()) is not None
+
+    async def not_understood(
+        self, session: SessionKey, code: str, person: Person, verdict: Verdict, language: Language
+    ) -> None:
+        """Tell somebody whose typed verdict on a code decides nothing what to type instead."""
+        is_known = await self.knows(session, code)
+        said = not_understood(verdict, code) if is_known else _UNKNOWN
+        await self._telling.at(session, person, said, language)
 
     async def by_code(
         self, session: SessionKey, code: str, person: Person, verdict: Verdict, language: Language,
@@ -258,6 +281,11 @@ class Decisions:
         await self._moves.refuse(proposal, person, why, how.told())
         await self._telling.about(proposal, person, why)
         return True
+
+
+def not_understood(verdict: Verdict, code: str) -> Phrase:
+    """That words behind a verdict made it none, and what to type instead."""
+    return _NOT_UNDERSTOOD[verdict].filled(code=code.upper())
 
 
 def lacks_reason_of(proposal: Proposal, person: Person) -> bool:

@@ -1,6 +1,6 @@
 """Forms: shown, filled in, cancelled, expired. What a person fills in starts a new turn that knows it.
 
-First the state, then the turn, then the message. Whoever asked may fill a form in, and others only where a rule says so,
+First the state with its audit row, then the turn, then the message. Whoever asked may fill a form in, and others only where a rule says so,
 while they may ask for the thing themselves. Their values are judged by the tool's own model and, for a change, by its plan, which only reads; what is wrong is
 said at its field, and what was typed stays. Nothing runs here: the turn that begins makes the call, which then becomes a
 proposal like any other.
@@ -280,22 +280,21 @@ class Forms:
     async def _submitted(self, form: Form, answered: Form, person: Person, values: FormValues) -> Taken:
         answered = await self._with_references(answered, values)
         now = self._clock.now()
+        turn_id, arguments = self._ids.new("turn"), answered.arguments or {}
+        filled = decision_record(
+            person=person, proposal_session=str(form.session), turn_id=turn_id, tool=form.tool, arguments=arguments,
+            decision="filled", status=FormState.SUBMITTED.value, content={}, proposal_id=form.id, clock=self._clock,
+            redactor=self._redactor,
+        )  # fmt: skip
         submitted = await self._store.forms.move(
-            form, FormState.SUBMITTED, now,
-            fields=answered.fields, problem=None, arguments=answered.arguments, answer_turn_id=self._ids.new("turn"),
+            form, FormState.SUBMITTED, now, filled,
+            fields=answered.fields, problem=None, arguments=arguments, answer_turn_id=turn_id,
             closed_at=now, closed_by_id=person.id, closed_by_name=person.name,
         )  # fmt: skip
         if submitted is None:
-            await self._secrets.forget(answered.arguments or {})
+            await self._secrets.forget(arguments)
             await self._tell_overtaken(form, person)
             return Taken()
-        await self._store.audit.record(
-            decision_record(
-                person=person, proposal_session=str(form.session), turn_id=submitted.answer_turn_id, tool=form.tool,
-                arguments=submitted.arguments or {}, decision="filled", status=submitted.state.value, content={},
-                proposal_id=form.id, clock=self._clock, redactor=self._redactor,
-            )
-        )  # fmt: skip
         return Taken(submitted, _turn(submitted, person))
 
     async def _with_references(self, answered: Form, values: FormValues) -> Form:
@@ -312,12 +311,11 @@ class Forms:
         """Close a form that nobody will fill in; None when somebody else was faster."""
         now = self._clock.now()
         closed = await self._store.forms.move(
-            form, to, now, closed_at=min(now, form.expires_at),
+            form, to, now, closed_record(form, to, by, now, self._redactor), closed_at=min(now, form.expires_at),
             closed_by_id=by.id if by else "", closed_by_name=by.name if by else "",
         )  # fmt: skip
         if closed is None:
             return None
-        await self._store.audit.record(closed_record(closed, now, self._redactor))
         entry = FormClosed(form.turn_id, now, form.id, form.tool, to.value, closed.closed_by_name)
         await self._store.transcripts.append(form.session, [entry])
         await self.show_quietly(closed)

@@ -19,13 +19,12 @@ from chatops_bot.domain.errors import ChatopsError
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.session import RunningTurn, SessionKey
-from chatops_bot.ports import Store, process_lease
+from chatops_bot.ports import Store
+from chatops_bot.sessions.liveness import Liveness
 from chatops_bot.sessions.mailbox import TurnInput
 
 _log = logging.getLogger(__name__)
 
-LEASE_SECONDS = 15.0
-"""A process that was silent for this long is taken for dead. Longer than any pause of a healthy one."""
 BEATS = 3
 """How often in the time of a lease it is renewed: one lost beat, or two, must not kill a process."""
 MISSED_BEATS = BEATS + 1
@@ -81,7 +80,7 @@ class Peers:
         hear: Callable[[Word], Awaitable[None]],
         held: Callable[[], Sequence[TurnInput]],
         let_go: Callable[[TurnInput], None],
-        lease_seconds: float = LEASE_SECONDS,
+        alive: Liveness,
     ) -> None:
         self._store = store
         self._go_on = go_on
@@ -89,34 +88,34 @@ class Peers:
         self._hear = hear
         self._held = held
         self._let_go = let_go
-        self._seconds = lease_seconds
+        self._alive = alive
         self._leaving = False
-        self._patient_until = 0.0
 
-    async def join(self) -> None:
-        """Say that this process lives. Comes before it takes anything in. Raises StoreError."""
-        me = self._store.process
-        await self._store.leases.take(process_lease(me), me, self._seconds)
-
-    async def keep_beating(self) -> None:
-        """Renew the lease and take over what the dead left, until cancelled."""
+    async def keep_renewing(self) -> None:
+        """Say that this process lives, until cancelled. Nothing else is done here: whatever could take its time would make a
+        healthy process look dead."""
         while True:
-            await asyncio.sleep(self._seconds / BEATS)
+            await asyncio.sleep(self._alive.seconds / BEATS)
             try:
-                await self._beat()
+                await self._alive.renew()
+                if self._alive.was_unheard():
+                    _log.warning(
+                        "this process was silent for over %g s and may have been taken for dead",
+                        self._alive.seconds,
+                    )
+                    await self._leave_what_others_took()
             except ChatopsError as error:
                 _log.error("this process could not say that it lives, and tries again: %s", error)
 
-    async def _beat(self) -> None:
-        me = self._store.process
-        if not await self._store.leases.renew(process_lease(me), me, self._seconds):
-            _log.warning("this process was silent for over %g s and was taken for dead", self._seconds)
-            await self.join()
-            await self._leave_what_others_took()
-            # Where it was the store that was silent, the others are about to say that they live.
-            self._patient_until = asyncio.get_running_loop().time() + self._seconds
-        if not self._leaving and asyncio.get_running_loop().time() >= self._patient_until:
-            await self._go_on(await self._unheard())
+    async def keep_taking_over(self) -> None:
+        """Take over what the dead left, at the same beat, until cancelled."""
+        while True:
+            await asyncio.sleep(self._alive.seconds / BEATS)
+            try:
+                if not self._leaving:
+                    await self._go_on(await self._unheard())
+            except ChatopsError as error:
+                _log.error("what dead processes left could not be taken over and is tried again: %s", error)
 
     async def _unheard(self) -> list[RunningTurn]:
         """Turns that the store says are held here, and has said so for MISSED_BEATS, but are not."""
@@ -145,8 +144,3 @@ class Peers:
     def stop_taking_over(self) -> None:
         """This process is about to end: it keeps what it has and takes no more."""
         self._leaving = True
-
-    async def leave(self) -> None:
-        """Say that this process is no more, so that another takes what it leaves at its next beat. Raises StoreError."""
-        me = self._store.process
-        await self._store.leases.drop(process_lease(me), me)

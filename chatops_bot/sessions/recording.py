@@ -8,7 +8,7 @@ from typing import Any
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.people import Person
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import MessageRef, SessionKey
@@ -44,14 +44,12 @@ def shown_record(shown: Proposal | Form, card: MessageRef, at: datetime) -> Audi
     )
 
 
-def closed_record(form: Form, at: datetime, redactor: Redactor) -> AuditRecord:
-    """A form was closed that nobody filled in."""
-    by = None
-    if form.state is FormState.CANCELLED:
-        by = Person(form.closed_by_id, redactor.text(form.closed_by_name), Role.GUEST)
-    return _record(
-        at, by, str(form.session), form.turn_id, form.tool, form.state.value, form.state.value, {}, form.id
-    )
+def closed_record(
+    form: Form, to: FormState, by: Person | None, at: datetime, redactor: Redactor
+) -> AuditRecord:
+    """A form is closed that nobody filled in; `by` is who cancelled it."""
+    who = replace(by, name=redactor.text(by.name)) if by is not None else None
+    return _record(at, who, str(form.session), form.turn_id, form.tool, to.value, to.value, {}, form.id)
 
 
 def form_refused_record(

@@ -14,7 +14,7 @@ from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.people import lower
 from chatops_bot.domain.policy import Policy
-from chatops_bot.domain.session import RunningTurn, TurnOutcome
+from chatops_bot.domain.session import IsDead, RunningTurn, TurnOutcome
 from chatops_bot.domain.transcript import Entry, FormFilled, TurnRested, UserSaid
 from chatops_bot.ports import Clock, Directory, Place, Platform, Store
 from chatops_bot.rendering.turn_view import TurnView
@@ -29,12 +29,17 @@ RESUMED_WITHIN = timedelta(hours=1)
 
 
 async def recover_turns(
-    store: Store, platform: Platform, directory: Directory, policy: Policy, clock: Clock
+    store: Store,
+    platform: Platform,
+    directory: Directory,
+    policy: Policy,
+    clock: Clock,
+    is_dead: IsDead | None = None,
 ) -> tuple[int, list[TurnInput]]:
     """Take over what dead processes left: how many turns were closed as interrupted, and those that are to start now, in the
     order in which they were asked."""
     closed, waiting = 0, []
-    for turn in await store.turns.take_over():
+    for turn in await store.turns.take_over(is_dead):
         entries = await store.transcripts.load(turn.session)
         resumed = await _resumed(turn, entries, directory, policy, clock)
         if resumed is not None:

@@ -15,7 +15,7 @@ from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.policy_rules import Who
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
-from chatops_bot.domain.roster import LOCAL_PREFIX
+from chatops_bot.domain.voice import LOCAL_PREFIX
 from chatops_bot.ports import Clock, Place, Platform, Proposals
 from chatops_bot.rendering.reminder import Reminder, reminder_view
 from chatops_bot.sessions.log_ids import bound

@@ -19,8 +19,10 @@ from chatops_bot.sessions.commands import (
     Command,
     DecideByCode,
     DecideSomething,
+    DecideUnclear,
     StopWord,
     parse_command,
+    reads_like_a_word,
 )
 from chatops_bot.sessions.conductor import Accepted, Conductor
 from chatops_bot.sessions.decisions import Decisions
@@ -247,6 +249,9 @@ class Router:
         """The command that the message is here: some are one only where something waits for them."""
         command = parse_command(event.text.strip())
         match command:
+            case DecideByCode(_, code, _) | DecideUnclear(_, code) if reads_like_a_word(code):
+                is_bare = isinstance(command, DecideByCode) and not command.reason
+                return command if is_bare or await self._decisions.knows(event.session, code) else None
             case DecideSomething() if not await self._decisions.waiting(event.session):
                 return None
             case CancelWord() if not await self._forms.open_for(event.author, event.session):
@@ -257,7 +262,11 @@ class Router:
         """Whether the bot is spoken to: called by its name, in private, or in a thread of its own where nobody else is called."""
         if event.mentions_bot or event.is_direct:
             return True
-        if event.mentions_others or not await self._store.transcripts.known(event.session):
+        if not await self._store.transcripts.known(event.session):
+            return False
+        if isinstance(command, (DecideByCode, DecideUnclear)):  # a reason may name others
+            return True
+        if event.mentions_others:
             return False
         if command is not None:
             return True
@@ -285,6 +294,8 @@ class Router:
         match command:
             case DecideByCode(verdict, code, reason):
                 await self._decisions.by_code(session, code, author, verdict, language, reason=reason)
+            case DecideUnclear(verdict, code):
+                await self._decisions.not_understood(session, code, author, verdict, language)
             case DecideSomething(verdict):
                 if waiting := await self._decisions.waiting(session):
                     await self._decisions.ask_which(waiting, author, verdict, language)

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, suppress
 
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.proposal import Proposal
+from chatops_bot.domain.session import IsDead
 from chatops_bot.ports import Clock, Leases
 
 LEASE_SECONDS = 15.0
@@ -21,21 +22,32 @@ LOOK_SECONDS = 0.5
 
 _log = logging.getLogger(__name__)
 
-IsDead = Callable[[str], Awaitable[bool]]
-"""Whether a process, by its name, runs no more and will never write again."""
-
 
 class TargetLock:
     def __init__(
-        self, leases: Leases, process: str, is_dead: IsDead, clock: Clock, seconds: float = LEASE_SECONDS
+        self,
+        leases: Leases,
+        process: str,
+        is_dead: IsDead,
+        clock: Clock,
+        seconds: float = LEASE_SECONDS,
+        *,
+        say_alive: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`seconds` is how long a lease lasts that nobody renews."""
+        """`seconds` is how long a lease lasts that nobody renews; `say_alive` renews the process's own."""
         self._leases = leases
         self._process = process
         self._is_dead = is_dead
         self._clock = clock
         self._seconds = seconds
+        self._say_alive = say_alive
         self._given_back = asyncio.Event()
+
+    async def still_held(self, proposal: Proposal) -> bool:
+        """Whether the target is still the proposal's; then it is for a whole lease from now. Raises StoreError."""
+        if self._say_alive is not None:
+            await self._say_alive()
+        return await self._leases.renew(_name(proposal), f"{self._process}/{proposal.id}", self._seconds)
 
     @asynccontextmanager
     async def held(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from chatops_bot.domain.errors import StoreError, TurnLost
-from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.session import IsDead, MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import MADE_BY_TURNS, Entry
 from chatops_bot.stores.codec import entry_from, entry_text
 from chatops_bot.stores.redis_link import RedisLink, Script, script
@@ -103,16 +103,29 @@ _HOLDER = Script(
 
 _HOLDER_OF = Script(f"{_LIVES}\nreturn holder_of(ARGV[1])")
 
+_HOLDERS = Script(
+    """
+    local holders, seen = {}, {}
+    for _, id in ipairs(redis.call('ZRANGE', KEYS[1] .. 'turns:running', 0, -1)) do
+        local holder = redis.call('HGET', KEYS[1] .. 'turn:' .. id, 'holder')
+        if holder and not seen[holder] then table.insert(holders, holder) end
+        if holder then seen[holder] = true end
+    end
+    return holders
+    """
+)
+
 _TAKE_OVER = script(
     f"""
     {_LIVES}
     {_ROW}
-    local taken = {{}}
+    local taken, dead = {{}}, {{}}
+    for n = 2, #A do dead[A[n]] = true end
     for _, id in ipairs(redis.call('ZRANGE', P .. 'turns:running', 0, -1)) do
         local turn = P .. 'turn:' .. id
         local found = redis.call('HMGET', turn, 'holder', 'session')
         local other = holder_of(found[2])
-        if found[1] ~= A[1] and not lives(found[1]) and (other == '' or other == A[1]) then
+        if dead[found[1]] and not lives(found[1]) and (other == '' or other == A[1]) then
             redis.call('HSET', turn, 'holder', A[1])
             table.insert(taken, row(id))
         end
@@ -186,8 +199,12 @@ class RedisTurns:
     async def holder_of(self, session: SessionKey) -> str:
         return str(await self._link.look(_HOLDER_OF, str(session)))
 
-    async def take_over(self) -> list[RunningTurn]:
-        taken = await self._link.write(_TAKE_OVER, self._link.name)
+    async def take_over(self, is_dead: IsDead | None = None) -> list[RunningTurn]:
+        others = [name for name in await self._link.look(_HOLDERS) if name != self._link.name]
+        dead = [name for name in others if is_dead is None or await is_dead(name)]
+        if not dead:
+            return []
+        taken = await self._link.write(_TAKE_OVER, self._link.name, *dead)
         return [_turn(*row) for row in json.loads(taken or "[]")]
 
 

@@ -234,24 +234,30 @@ class RedisForms:
         self._records = _Records(link, audit, "form")
         self._row_by_row = RowByRow()
 
-    async def add(self, form: Form) -> None:
-        await self._records.add(form.id, form.state.value, form.revision, form_text(form))
+    async def add(self, form: Form, record: AuditRecord | None = None) -> None:
+        await self._records.add(form.id, form.state.value, form.revision, form_text(form), record=record)
 
     async def get(self, form_id: str) -> Form | None:
         return next(map(_form, await self._records.get(form_id)), None)
 
-    async def move(self, form: Form, to: FormState, now: datetime, **changes: Any) -> Form | None:
+    async def move(
+        self,
+        form: Form,
+        to: FormState,
+        now: datetime,
+        record: AuditRecord | None = None,
+        **changes: Any,
+    ) -> Form | None:
         if to not in form_table.EDGES[form.state]:
             raise ValueError(f"a form does not go from {form.state} to {to}")
         if to in form_table.GUARDED_BY_EXPIRY and now >= form.expires_at:
             return None
         moved = replace(form, state=to, revision=form.revision + 1, **changes)
         answer_turn = moved.answer_turn_id if to is FormState.SUBMITTED else ""
-        return (
-            moved
-            if await self._records.move(form, to.value, form_text(moved), answer_turn=answer_turn)
-            else None
+        won = await self._records.move(
+            form, to.value, form_text(moved), answer_turn=answer_turn, record=record
         )
+        return moved if won else None
 
     async def shown(self, form_id: str, card: MessageRef, revision: int) -> None:
         await self._records.shown(form_id, card, revision)

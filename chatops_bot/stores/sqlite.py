@@ -12,7 +12,7 @@ from typing import Any
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.audit_chain import ChainKey
 from chatops_bot.domain.proposal import CHANGEABLE, EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
-from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.session import IsDead, MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import RowByRow, entry_from, entry_text, proposal_from, proposal_text
@@ -72,7 +72,7 @@ class SqliteStore:
         self.turns = SqliteTurns(file, clock, self.process)
         self.inbox = SqliteInbox(file, clock)
         self.proposals = SqliteProposals(file, key)
-        self.forms = SqliteForms(file)
+        self.forms = SqliteForms(file, key)
         self.audit = SqliteAudit(file, key)
         self.leases = SqliteLeases(file, clock)
         self.secret_values = SqliteSecretValues(file, clock)
@@ -191,7 +191,7 @@ class SqliteTurns:
         turns = await self._unfinished("AND session = ?", str(session))
         return self._process if any(turn.id in self._held for turn in turns) else ""
 
-    async def take_over(self) -> list[RunningTurn]:
+    async def take_over(self, is_dead: IsDead | None = None) -> list[RunningTurn]:
         taken = [turn for turn in await self.running() if turn.id not in self._held]
         self._held.update(turn.id for turn in taken)
         return taken

@@ -1,12 +1,16 @@
 """Forms in the store's SQLite file; the role `ports.Forms`."""
 
+import sqlite3
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.audit_chain import ChainKey
 from chatops_bot.domain.form import EDGES, GUARDED_BY_EXPIRY, Form, FormState
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.stores.codec import RowByRow, form_from, form_text
+from chatops_bot.stores.sqlite_audit import append
 from chatops_bot.stores.sqlite_file import SqliteFile
 
 FORMS_TABLE = """
@@ -22,36 +26,49 @@ _Row = tuple[str, str, str | None, str | None, int]
 
 
 class SqliteForms:
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: SqliteFile, key: ChainKey) -> None:
         self._file = file
+        self._key = key
         self._row_by_row = RowByRow()
 
-    async def add(self, form: Form) -> None:
+    async def add(self, form: Form, record: AuditRecord | None = None) -> None:
         row = (form.id, form.state.value, form.revision, form_text(form))
-        await self._file.write(
-            lambda db: db.execute("INSERT INTO forms (id, state, revision, body) VALUES (?, ?, ?, ?)", row)
-        )
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("INSERT INTO forms (id, state, revision, body) VALUES (?, ?, ?, ?)", row)
+            if record is not None:
+                append(db, self._key, record)
+
+        await self._file.write(work)
 
     async def get(self, form_id: str) -> Form | None:
         return next(map(_form, await self._rows("WHERE id = ?", form_id)), None)
 
-    async def move(self, form: Form, to: FormState, now: datetime, **changes: Any) -> Form | None:
+    async def move(
+        self,
+        form: Form,
+        to: FormState,
+        now: datetime,
+        record: AuditRecord | None = None,
+        **changes: Any,
+    ) -> Form | None:
         if to not in EDGES[form.state]:
             raise ValueError(f"a form does not go from {form.state} to {to}")
         if to in GUARDED_BY_EXPIRY and now >= form.expires_at:
             return None
         moved = replace(form, state=to, revision=form.revision + 1, **changes)
         row = (moved.state.value, moved.revision, moved.answer_turn_id, form_text(moved))
-        won = await self._file.write(
-            lambda db: (
-                db.execute(
-                    "UPDATE forms SET state = ?, revision = ?, answer_turn = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
-                    (*row, form.id, form.state.value, form.revision),
-                ).rowcount
-                == 1
-            )
-        )
-        return moved if won else None
+
+        def work(db: sqlite3.Connection) -> bool:
+            won = db.execute(
+                "UPDATE forms SET state = ?, revision = ?, answer_turn = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
+                (*row, form.id, form.state.value, form.revision),
+            ).rowcount
+            if won and record is not None:
+                append(db, self._key, record)
+            return won == 1
+
+        return moved if await self._file.write(work) else None
 
     async def shown(self, form_id: str, card: MessageRef, revision: int) -> None:
         row = (card.channel, card.id, revision, form_id, revision)

@@ -5,14 +5,14 @@ changed, nothing runs. The caller holds the claim.
 """
 
 import hmac
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
 from chatops_bot.domain.errors import ToolError, ToolFailed, ToolImpossible, ToolTimedOut
-from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState, canonical_json, sealed_digest
@@ -26,6 +26,8 @@ from chatops_bot.tools.sealed_secrets import SealedSecrets
 from chatops_bot.tools.validation import stored_arguments
 
 T = TypeVar("T")
+IsOurs = Callable[[], Awaitable[bool]]
+"""Whether the caller still has what it needs to run an action; it then has it for longer than any step of this takes."""
 HASH_CHARS = 12
 """How much of a hash people are shown."""
 
@@ -33,9 +35,14 @@ _ALTERED = Phrase(
     "存储的动作与批准时显示的不一致，未执行任何操作；请重新发起请求。",
     "The stored action is not the one that was shown, so nothing ran; ask for the change again.",
 )
-_RESTARTED = Phrase(
-    "机器人在执行过程中重启，无法确认变更是否生效；请先核实，系统不会自动重试。",
-    "The bot restarted while this ran, so whether it happened is not known. Check first; it is not tried again.",
+_CUT_OFF = Phrase(
+    "机器人在执行过程中被中断，无法确认变更是否生效；请先核实，系统不会自动重试。",
+    "The bot was cut off while this ran, so whether it happened is not known. Check first; it is not tried again.",
+)
+_NOT_OURS = Phrase(
+    "执行前机器人中断过久，其他进程可能已接手，未执行任何操作；如仍需要，请重新发起请求。",
+    "The bot was cut off for so long before this could run that it is not its to run any more, so nothing ran; ask for the "
+    "change again if it is still needed.",
 )
 
 
@@ -64,9 +71,10 @@ class Applier:
         self._keys = keys
         self._secrets = secrets
 
-    async def apply(self, proposal: Proposal, approver: Person) -> Applied:
-        """Run the stored action with the approver's rights. Never raises for what the back end does."""
-        return self._redacted(await self._apply(proposal, approver))
+    async def apply(self, proposal: Proposal, approver: Person, is_ours: IsOurs | None = None) -> Applied:
+        """Run the stored action with the approver's rights, unless the caller's claim is over by then, which `is_ours` is asked
+        right before. Never raises for what the back end does."""
+        return self._redacted(await self._apply(proposal, approver, is_ours))
 
     async def recover(self, proposal: Proposal, approver: Person) -> Applied:
         """What became of an action whose process died while it ran: proved by reading back, or unknown. Changes nothing."""
@@ -79,9 +87,9 @@ class Applier:
             )
         except ToolError:
             outcome = None
-        return self._redacted(_unknown(_RESTARTED) if outcome is None else _came_to(outcome))
+        return self._redacted(_unknown(_CUT_OFF) if outcome is None else _came_to(outcome))
 
-    async def _apply(self, proposal: Proposal, approver: Person) -> Applied:
+    async def _apply(self, proposal: Proposal, approver: Person, is_ours: IsOurs | None) -> Applied:
         if not any(
             hmac.compare_digest(sealed_digest(key, proposal).encode(), proposal.digest.encode())
             for key in self._keys
@@ -95,7 +103,7 @@ class Applier:
             tool, arguments = self._call_of(proposal)
             fresh = await called(tool.spec, tool.plan(arguments, context))
         except ToolImpossible as error:
-            return _impossible(error.phrase, _language(proposal))
+            return await self._impossible(proposal, context, error.phrase)
         except ToolError as error:
             return _nothing_ran(error.phrase)
         drift = _differences(proposal.plan.preconditions, fresh.preconditions)
@@ -106,6 +114,8 @@ class Applier:
             arguments = await self._secrets.opened(arguments) if self._secrets else arguments
         except ToolError as error:
             return _nothing_ran(error.phrase)
+        if is_ours is not None and not await is_ours():
+            return _failed(_NOT_OURS)
         try:
             return _came_to(await called(tool.spec, tool.apply(arguments, context)))
         except ToolTimedOut as error:
@@ -115,6 +125,17 @@ class Applier:
             return Applied(state, error.phrase, {"error": error.phrase.en})
         except ToolError as error:
             return _failed(error.phrase)
+
+    async def _impossible(self, proposal: Proposal, context: ToolContext, why: Phrase) -> Applied:
+        """Drift that no plan can be made on. Where things are already as the action would make them, that is what changed."""
+        try:
+            tool, arguments = self._call_of(proposal)
+            is_so = await called(tool.spec, tool.probe(arguments, proposal.plan, context)) is not None
+        except ToolError:
+            is_so = False
+        changes = [one for one in proposal.plan.changes if is_so and one.before != one.after]
+        content = {one.field: {"before": one.before, "now": one.after} for one in changes}
+        return Applied(ProposalState.DRIFTED, _overtaken(why), {"drifted": content, "error": why.en})
 
     def _changed_rules(self, proposal: Proposal) -> dict[str, tuple[Any, Any]]:
         """What the approval rested on beside the facts: the tool's contract and the policy. Raises ToolUnknown."""
@@ -148,10 +169,6 @@ def _context(proposal: Proposal, approver: Person) -> ToolContext:
     return ToolContext(approver, proposal.session, proposal.turn_id, idempotency_key=proposal.id)
 
 
-def _language(proposal: Proposal) -> Language:
-    return "zh" if proposal.language == "zh" else "en"
-
-
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """By field what it was and what it is, where that differs."""
     fields = sorted({*before, *now})
@@ -167,9 +184,10 @@ def _drifted(differences: Mapping[str, tuple[Any, Any]]) -> Applied:
     return Applied(ProposalState.DRIFTED, _drift_phrase(listed), {"drifted": content})
 
 
-def _impossible(why: Phrase, language: Language) -> Applied:
-    return Applied(
-        ProposalState.DRIFTED, _drift_phrase(why.said_in(language)), {"drifted": {}, "error": why.en}
+def _overtaken(why: Phrase) -> Phrase:
+    return Phrase(
+        f"没有执行，提出之后情况已经变化：{why.zh.rstrip('。.')}。",
+        f"Nothing was run, since things changed after it was asked for: {why.en.rstrip('。.')}.",
     )
 
 

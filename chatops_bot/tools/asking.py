@@ -17,8 +17,10 @@ from chatops_bot.domain.form import Candidates, Form, with_problems
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.ports import CandidateProvider, Clock, Forms, Ids, ToolSpec
+from chatops_bot.tools.audited import call_record
 from chatops_bot.tools.border import guarded
 from chatops_bot.tools.by_reference import by_reference
 from chatops_bot.tools.checking import problems_found
@@ -41,15 +43,22 @@ class Facts:
 
 
 class Asker:
-    """Turns calls that lack facts into stored forms. `lifetime` is how long a form may be filled in; `secrets` keep what is
+    """Turns calls that lack facts into forms, each stored in one step with its audit row. `lifetime` is how long a form may be filled in; `secrets` keep what is
     typed into its secret fields."""
 
     def __init__(
-        self, forms: Forms, clock: Clock, ids: Ids, lifetime: timedelta, secrets: SealedSecrets | None = None
+        self,
+        forms: Forms,
+        clock: Clock,
+        ids: Ids,
+        redactor: Redactor,
+        lifetime: timedelta,
+        secrets: SealedSecrets | None = None,
     ) -> None:
         self._forms = forms
         self._clock = clock
         self._ids = ids
+        self._redactor = redactor
         self._lifetime = lifetime
         self._secrets = secrets
 
@@ -83,11 +92,14 @@ class Asker:
             return replace(
                 first, form=None, result=replace(first.result, content={**first.result.content, "note": note})
             )
+        at, started = self._clock.now(), self._clock.monotonic()
         form = await self._form(invocation, facts)
         if form is None:
             return None
-        await self._forms.add(form)
         done = Dispatched(_waits(form, sorted(facts.missing)), "asked_back", form=form)
+        milliseconds = round((self._clock.monotonic() - started) * 1000)
+        model = invocation.tool.spec.arguments
+        await self._forms.add(form, call_record(invocation, done, at, milliseconds, self._redactor, model))
         invocation.memory.forms[key] = done
         return done
 

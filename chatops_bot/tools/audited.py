@@ -1,6 +1,6 @@
 """One audit row a tool call, whatever became of it, written before the result goes anywhere.
 
-A call that became a proposal has its row already: it was stored in one step with the proposal.
+A call that became a proposal or a form has its row already: it was stored in one step with that.
 """
 
 import hashlib
@@ -41,31 +41,38 @@ def audited(
         return done
 
     async def keep(done: Dispatched, at: datetime, started: float, invocation: Invocation) -> None:
-        if done.proposal is not None:
+        if done.proposal is not None or done.form is not None:
             return
-        view, digest = result_view(done.result.content)
-        person = invocation.context.person
-        await audit.record(
-            AuditRecord(
-                at=at,
-                person_id=person.id,
-                person_name=redactor.text(person.name),
-                role=person.role.value,
-                session=str(invocation.context.session),
-                turn_id=invocation.context.turn_id,
-                tool=redactor.text(invocation.call.name),  # a model may make one up
-                arguments=_redacted_arguments(
-                    invocation.call.arguments, redactor, model_of(invocation.call.name)
-                ),
-                decision=done.decision,
-                status=done.result.status,
-                result=view,
-                result_sha256=digest,
-                milliseconds=round((clock.monotonic() - started) * 1000),
-            )
-        )
+        milliseconds = round((clock.monotonic() - started) * 1000)
+        model = model_of(invocation.call.name)
+        await audit.record(call_record(invocation, done, at, milliseconds, redactor, model))
 
     return record
+
+
+def call_record(
+    invocation: Invocation, done: Dispatched, at: datetime, milliseconds: int, redactor: Redactor,
+    model: type[BaseModel] | None,
+) -> AuditRecord:  # fmt: skip
+    """The audit row of a call that came to `done`, whose result has been redacted; `model` knows the tool's arguments."""
+    view, digest = result_view(done.result.content)
+    person = invocation.context.person
+    return AuditRecord(
+        at=at,
+        person_id=person.id,
+        person_name=redactor.text(person.name),
+        role=person.role.value,
+        session=str(invocation.context.session),
+        turn_id=invocation.context.turn_id,
+        tool=redactor.text(invocation.call.name),  # a model may make one up
+        arguments=_redacted_arguments(invocation.call.arguments, redactor, model),
+        decision=done.decision,
+        status=done.result.status,
+        result=view,
+        result_sha256=digest,
+        proposal_id=done.form.id if done.form is not None else "",
+        milliseconds=milliseconds,
+    )
 
 
 _STOPPED = Dispatched(

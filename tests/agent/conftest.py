@@ -85,7 +85,7 @@ async def stage(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
     store = await SqliteStore.open(tmp_path / "bot.db", clock)
     look, switch, redactor = Look(), Switch(), Redactor()
     proposer = proposer_of(store, clock, ids)
-    asker = Asker(store.forms, clock, ids, timedelta(hours=1))
+    asker = Asker(store.forms, clock, ids, redactor, timedelta(hours=1))
     dispatcher = Dispatcher(
         Registry([look, switch, Switches()]),
         policy=Policy(),

@@ -616,6 +616,24 @@ async def test_a_shared_store_is_looked_at_and_its_bots_counted(world: World, re
     assert failures(found) == {}
 
 
+async def test_with_a_shared_store_the_data_folder_is_made_and_a_bot_that_local_commands_do_not_reach_is_told(
+    world: World, redis_process: RedisServer, unused_port: int
+):
+    redis_process.flush()
+    store = StoreConfig(redis_url_env="BOT_REDIS")
+    web = well(world).web.model_copy(update={"port": unused_port})
+    changes = {"store": store, "data": world.folder / "not" / "there", "web": web}
+    config = well(world).model_copy(update=changes)
+    path, secrets = written(world, config), replace(world.secrets(), redis_url=redis_process.url)
+    async with world.bot(config=config, secrets=secrets):
+        found = await seen(world, path, BOT_REDIS=redis_process.url)
+        assert found["bot"].says == "1 bot runs on the store, and the one of this configuration is ready."
+        assert config.data.stat().st_mode & 0o777 == 0o700
+        (config.data / "local" / "bot.sock").unlink()
+        found = await seen(world, path, BOT_REDIS=redis_process.url)
+        assert "so `chatops-bot approve` and `ask` do not reach it" in failures(found)["bot"]
+
+
 async def test_a_shared_store_that_cannot_be_used_is_told_in_one_sentence(world: World, unused_port: int):
     path = written(world, well(world).model_copy(update={"store": StoreConfig(redis_url_env="BOT_REDIS")}))
     found = await seen(

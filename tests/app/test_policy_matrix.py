@@ -373,7 +373,7 @@ async def product(
         engine = build_engine(config, node, redactor=redactor, secrets=core.secrets, **shared)
         dispatcher = Dispatcher(
             registry, policy=engine.policy, audit=store.audit, proposer=engine.proposer,
-            asker=Asker(store.forms, clock, ids, timedelta(hours=1)), redactor=redactor, clock=clock,
+            asker=Asker(store.forms, clock, ids, redactor, timedelta(hours=1)), redactor=redactor, clock=clock,
         )  # fmt: skip
         desk = local_desk(core, TerminalPlatform(ids), hall, local_people(config), rests, ids)
         stack.push_async_callback(desk.aclose, 5.0)

@@ -433,6 +433,18 @@ async def test_a_move_and_its_audit_row_are_one(store: Store):
     assert [row.decision for row in await audited(store)] == ["proposed", "rejected"]
 
 
+async def test_a_form_and_its_audit_row_are_one(store: Store):
+    form = a_form()
+    await store.forms.add(form, a_record("asked_back"))
+    with pytest.raises(StoreError):
+        await store.forms.add(form, a_record("asked_back"))
+    moved = await store.forms.move(form, FormState.CANCELLED, AT, a_record("cancelled"))
+    lost = await store.forms.move(form, FormState.SUBMITTED, AT, a_record("filled"))
+    late = await store.forms.move(form, FormState.SUBMITTED, form.expires_at, a_record("filled"))
+    assert (moved is not None, lost, late) == (True, None, None)
+    assert [row.decision for row in await audited(store)] == ["asked_back", "cancelled"]
+
+
 async def test_a_move_changes_nothing_that_the_digest_covers(store: Store):
     await store.proposals.add(a_proposal(1))
     with pytest.raises(ValueError, match="arguments"):

@@ -98,6 +98,15 @@ def test_on_every_path_whoever_asked_needs_another(via):
     assert policy.may_approve(ADMIN, PAUSE, NOW, via=via) is None
 
 
+@pytest.mark.parametrize("rules", [[], [Rule(own=False)]])
+def test_another_name_at_the_same_machine_is_whoever_asked(rules: list[Rule]):
+    asked_here = Subject("trigger_task", Effect.WRITE, Risk.HIGH, "task 3", "local:alice", "C1")
+    policy = Policy(rules)
+    refused = policy.may_approve(person(Role.ADMIN, "local:bob"), asked_here, NOW, via="local")
+    assert "counts as one person" in says(refused)
+    assert policy.may_approve(person(Role.ADMIN, "U2"), asked_here, NOW) is None
+
+
 def test_one_rule_against_the_requester_beats_another_for_them():
     policy = Policy([Rule(own=True), Rule(scope=ONLY_DELETE, own=False)])
     requester = person(Role.ADMIN, "U1")
@@ -280,7 +289,7 @@ def test_a_card_calls_only_so_many():
     who = Policy(
         [Rule(escalate=Who(people=tuple(crowd)))], roster=Roster(people=crowd, groups={"S1": Role.ADMIN})
     )
-    assert len(who.approvers(PAUSE).people) == len(who.escalation(PAUSE).people) == MOST_CALLED
+    assert len(who.approvers(PAUSE).people) == len(who.escalation(PAUSE).people) == MOST_CALLED == 10
     assert who.approvers(PAUSE).groups == ()
 
 

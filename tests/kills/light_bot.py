@@ -27,10 +27,10 @@ from chatops_bot.domain.model import (
 )
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState
-from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.session import SessionKey, TurnOutcome
 from chatops_bot.ports import Store
 from chatops_bot.sessions.afterwards import EVERY
-from chatops_bot.sessions.peers import Peers
+from chatops_bot.sessions.liveness import Liveness
 from chatops_bot.sessions.recovery import recover_turns
 from chatops_bot.tools.registry import Registry
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
@@ -43,7 +43,7 @@ from tests.scenarios.tapped_store import tapped
 
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
 DEADLINE = 60.0
-POLL = 0.005
+POLL = 0.01
 ROUNDS = 2
 """Looks at what was run after which a lost undo is offered again."""
 ANYTHING = frozenset(ProposalState)
@@ -164,24 +164,15 @@ async def open_light_bot(
             platform=wall, directory=directory, on_rest=_tells_nobody, node=node_of(kept, ids, secrets.keys),
         )  # fmt: skip
 
-        async def going_on(unheard: Sequence[RunningTurn]) -> None:
-            assert not unheard
-
-        peers = Peers(
-            core.store,
-            go_on=going_on,
-            hear=core.router.hear,
-            held=core.router.held,
-            let_go=core.router.let_go,
-        )
-        await peers.join()
+        alive = Liveness(kept, patience=0)
+        await alive.join()
         _, never_started = await recover_turns(core.store, wall, directory, core.policy, clock)
         await core.applying.recover()
         core.router.resume(never_started)
         await core.router.resume_forms()
         yield LightBot(core, kept, wall, clock, taps)
         await core.router.drain(DEADLINE)
-        await peers.leave()
+        await alive.leave()
 
 
 def _tells_nobody(turn_id: str, outcome: TurnOutcome) -> None:

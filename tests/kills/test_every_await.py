@@ -16,7 +16,11 @@ from tests.redis_server import RedisServer
 from tests.scenarios.tapped_store import ROLES
 
 RUNS = {1: 1, 3: 4}
-"""Kills on a road by the size of the test; in full, at every point."""
+"""Kills on a road by the size of the test. In full a bot dies at every point; what dies beside it, at some."""
+REDIS_RUNS = RUNS | {30: 30}
+SECOND_RUNS = RUNS | {30: 10}
+GOLDEN = 0.618
+"""Multiples of it fall far from each other."""
 roads = pytest.mark.parametrize("road", ROADS, ids=[road.name for road in ROADS])
 
 
@@ -29,13 +33,15 @@ def redis_to_kill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisSer
 
 
 def spread(points: Sequence[int], wanted: int, turn: int) -> Sequence[int]:
-    """`wanted` of the points, evenly spread; another `turn` begins elsewhere."""
+    """`wanted` of the points, evenly spread. Each `turn` begins elsewhere, and none with the last tenth: how often a turn is shown
+    depends on the pace, so that the number of points does a little."""
     stride = max(1, len(points) // wanted)
-    return points[turn % stride :: stride][:wanted]
+    first = int(stride * 0.9 * (turn * GOLDEN % 1))
+    return points[first::stride][:wanted]
 
 
 async def every(
-    yard: Yard, road: Road, soak: int, *, dies: bool = True, strikes_redis: bool = False
+    yard: Yard, road: Road, soak: int, turn: int, *, dies: bool = True, strikes_redis: bool = False
 ) -> Counter[str]:
     """Walk the road once whole and then once for each of the chosen points; returns what the proposals came to."""
     whole, judged = await yard.walk(road, 0)
@@ -47,15 +53,19 @@ async def every(
         for at, (phase, name) in enumerate(whole.counted.points, start=1)
         if phase in road.struck and (not strikes_redis or name.split()[1].startswith(ROLES))
     ]
-    chosen = spread(points, RUNS.get(soak, len(points)), ROADS.index(road) * 7)
+    wanted = (REDIS_RUNS if strikes_redis else RUNS).get(soak, len(points))
+    chosen = spread(points, wanted, ROADS.index(road) + turn)
     awaits = Counter(phase for phase, _ in whole.counted.awaits if phase in road.struck)
     print(f"{road.name}: awaits {dict(awaits)}; {len(chosen)} of {len(points)} points struck")
     came_to: Counter[str] = Counter()
+    deaths = 0
     for at in chosen:
         ended, judged = await yard.walk(road, at, dies=dies, strikes_redis=strikes_redis)
         assert judged.wrong == [], f"{road.name}, struck at {at}, {ended.point}: {judged.wrong}"
         came_to[judged.came_to] += 1
-    print(f"  came to {dict(came_to)}")
+        deaths += ended.killed
+    print(f"  {deaths} bots died; what was proposed came to {dict(came_to)}")
+    assert deaths > 0 or not dies
     return came_to
 
 
@@ -64,7 +74,7 @@ async def every(
 @roads
 async def test_a_bot_on_sqlite_that_is_killed_anywhere(tmp_path: Path, road: Road, soak: int):
     async with open_yard(tmp_path) as yard:
-        await every(yard, road, soak)
+        await every(yard, road, soak, 1)
 
 
 @pytest.mark.soak
@@ -74,7 +84,7 @@ async def test_a_bot_on_redis_that_is_killed_anywhere(
     tmp_path: Path, redis: RedisServer, road: Road, soak: int
 ):
     async with open_yard(tmp_path, redis) as yard:
-        await every(yard, road, soak)
+        await every(yard, road, soak, 2)
 
 
 @pytest.mark.soak
@@ -83,7 +93,7 @@ async def test_a_redis_that_is_killed_under_a_bot_costs_it_nothing(
 ):
     async with open_yard(tmp_path, redis_to_kill) as yard:
         for road in ROADS if soak > 1 else ROADS[:1]:
-            came_to = await every(yard, road, soak, dies=False, strikes_redis=True)
+            came_to = await every(yard, road, soak, 3, dies=False, strikes_redis=True)
             assert not any("unknown" in states for states in came_to), "the bot waits until Redis is back"
 
 
@@ -93,7 +103,7 @@ async def test_a_redis_and_its_bot_that_are_killed_together(
 ):
     async with open_yard(tmp_path, redis_to_kill) as yard:
         for road in ROADS if soak > 1 else ROADS[:1]:
-            await every(yard, road, soak, strikes_redis=True)
+            await every(yard, road, soak, 4, strikes_redis=True)
 
 
 FIRST_DEATHS = (
@@ -124,7 +134,7 @@ async def test_a_second_bot_that_is_killed_while_it_recovers(
             assert judged.wrong == [], f"{death}: {judged.wrong}"
             assert second.counted is not None
             points = range(1, len(second.counted.points) + 1)
-            chosen = spread(points, RUNS.get(soak, len(points)), 3)
+            chosen = spread(points, SECOND_RUNS[soak], 3)
             print(f"{kind}, after a death {death}: {len(chosen)} of {len(points)} points struck")
             for at in chosen:
                 ended, judged = await yard.walk(road, first, at)

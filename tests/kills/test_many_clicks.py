@@ -95,14 +95,17 @@ async def test_of_many_clicks_at_once_in_two_processes_one_is_carried_out(
         config, secrets = yard.config(ROADS[0], tmp_path), yard.secrets()
         wall_file = tmp_path / "wall.db"
         bots = [await stack.enter_async_context(clicker(config, secrets, wall_file)) for _ in range(2)]
-        await asyncio.gather(*(bot.does(Ask(tasks[n :: len(bots)])) for n, bot in enumerate(bots)))
         judge = await stack.enter_async_context(open_light_bot(config, secrets, wall_file, Taps(("judge",))))
-        cards = {proposal.arguments["task_id"]: proposal.id for proposal in await judge.proposals()}
-        assert sorted(cards) == tasks
+        cards: dict[int, str] = {}
         clicks = 0
         for first in range(0, count, AT_ONCE):
-            some = {task: cards[task] for task in tasks[first : first + AT_ONCE]}
-            clicks += await click(judge.wall, some, bots, chance)
+            some = tasks[first : first + AT_ONCE]
+            await asyncio.gather(*(bot.does(Ask(some[n :: len(bots)])) for n, bot in enumerate(bots)))
+            waiting = await judge.store.proposals.in_states(frozenset({ProposalState.PENDING}))
+            new = {proposal.arguments["task_id"]: proposal.id for proposal in waiting}
+            assert sorted(new) == some
+            cards |= new
+            clicks += await click(judge.wall, new, bots, chance)
         applied = await judge.proposals()
         told = judge.wall.messages(f"{WHISPERED} %")
         async with open_audit(tmp_path, config, {REDIS_URL: secrets.redis_url}) as reader:

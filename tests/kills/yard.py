@@ -6,12 +6,12 @@ store and its audit as a new process reads them.
 
 import asyncio
 import json
-import multiprocessing
 import signal
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +111,7 @@ class Yard:
         tells.close()
         try:
             async with asyncio.timeout(DEADLINE):
-                said = await self._hear(hears, process)
+                said = await self._hear(hears, orders)
                 await asyncio.to_thread(process.join)
             code = process.exitcode
             assert code in (0, -signal.SIGKILL), f"the process ended with {code} at {orders.road.name} {said}"
@@ -124,7 +124,7 @@ class Yard:
         points = [one for one in said[1:] if isinstance(one, str)]
         return Ended(str(said[0]), code != 0, points[0] if points else "", counted)
 
-    async def _hear(self, hears: Any, process: multiprocessing.process.BaseProcess) -> list[Any]:
+    async def _hear(self, hears: Connection, orders: Orders) -> list[Any]:
         """All that it says until it is no more; a Redis that it killed is started again at once."""
         said = []
         while True:
@@ -132,14 +132,14 @@ class Yard:
                 said.append(await asyncio.to_thread(hears.recv))
             except EOFError:
                 return said
-            if len(said) == 2 and self.redis is not None and isinstance(said[1], str):
+            if orders.redis and len(said) == 2 and isinstance(said[1], str):
                 await asyncio.to_thread(self._revive)
 
     def _revive(self) -> None:
-        """Start Redis again if it was killed, or is just being killed."""
+        """Start Redis again, which is just being killed."""
         assert self.redis is not None
-        if self.redis.dies():
-            self.redis.start()
+        self.redis.await_death()
+        self.redis.start()
 
     def config(self, road: Road, folder: Path) -> Config:
         accounts = {name: AccountConfig(username=name, password_env=name) for name in ACCOUNTS}

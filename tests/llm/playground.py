@@ -62,7 +62,7 @@ class Playground:
             policy=Policy(),
             audit=self.store.audit,
             proposer=proposer_of(self.store, self._clock, self._ids),
-            asker=Asker(self.store.forms, self._clock, self._ids, timedelta(hours=1)),
+            asker=Asker(self.store.forms, self._clock, self._ids, Redactor(), timedelta(hours=1)),
             redactor=Redactor(),
             clock=self._clock,
         )

@@ -32,8 +32,8 @@ SWAPPED: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.BitAnd: (ast.BitOr,),
 }
 RENAMED = {"all": "any", "any": "all", "min": "max", "max": "min"}
-SILENT = {"_log", "cast", "Phrase", "TypeVar"}
-"""Calls whose arguments are words, or nothing at run time."""
+SILENT = {"_log", "bound", "cast", "Phrase", "TypeVar"}
+"""Calls whose arguments are words, are for the log, or are nothing at run time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +132,8 @@ def _is_docstring(node: ast.AST) -> bool:
 
 
 def _is_silent(node: ast.AST, field: str) -> bool:
+    if isinstance(node, ast.If) and _only_logs(node):
+        return True
     if not isinstance(node, ast.Call):
         return False
     named = ast.unparse(node.func).partition(".")[0]
@@ -186,13 +188,14 @@ def _expressions(node: ast.AST) -> Iterator[ast.AST]:
         case ast.Name(name, ast.Load()) if name in RENAMED:
             yield ast.Name(RENAMED[name], ast.Load())
         case ast.Call(func, args, keywords) if not _is_silent(node, "args"):
-            for at in range(len(keywords)):
-                yield ast.Call(func, args, [*keywords[:at], *keywords[at + 1 :]])
+            for at, keyword in enumerate(keywords):
+                if not (keyword.arg == "name" and ast.unparse(func).endswith("create_task")):
+                    yield ast.Call(func, args, [*keywords[:at], *keywords[at + 1 :]])
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:
     match node:
-        case ast.If(_, body, orelse):
+        case ast.If(_, body, orelse) if not _only_logs(node):
             yield ast.If(ast.Constant(True), body, orelse)
             yield ast.If(ast.Constant(False), body, orelse)
         case ast.While(ast.expr(), body, orelse) if not isinstance(node.test, ast.Constant):
@@ -219,6 +222,12 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
         case ast.ExceptHandler(ast.Tuple(elts), name, body):
             for at in range(len(elts)):
                 yield ast.ExceptHandler(ast.Tuple([*elts[:at], *elts[at + 1 :]], ast.Load()), name, body)
+
+
+def _only_logs(node: ast.If) -> bool:
+    return all(
+        isinstance(inner, ast.Expr) and _is_logging(inner.value) for inner in [*node.body, *node.orelse]
+    )
 
 
 def _is_logging(value: ast.expr) -> bool:

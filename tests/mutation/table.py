@@ -41,6 +41,8 @@ CALLS = Group(
         "tests/domain/test_proposal.py",
         "tests/tools/test_dispatch.py",
         "tests/tools/test_apply.py",
+        "tests/tools/test_apply_outcomes.py",
+        "tests/tools/test_dedupe.py",
         "tests/tools/test_validation.py",
         "tests/tools/test_argument_problems.py",
         "tests/tools/test_waiting.py",
@@ -62,7 +64,9 @@ DECISIONS = Group(
     tests=(
         "tests/sessions/test_decisions.py",
         "tests/sessions/test_typed_decisions.py",
+        "tests/sessions/test_running.py",
         "tests/sessions/test_applying.py",
+        "tests/sessions/test_reasons.py",
         "tests/sessions/test_target_lock.py",
         "tests/sessions/test_renewals.py",
         "tests/sessions/test_reading.py",

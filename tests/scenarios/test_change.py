@@ -215,6 +215,31 @@ async def test_a_typed_code_decides_whatever_its_case(world: World, words: str, 
     assert len(world.to_scheduler.reached(PAUSE)) == (1 if heading == "Done: " else 0)
 
 
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("拒绝 {code} 磁盘满了，先清理", "磁盘满了，先清理"),
+        ("reject {code}: the disk is full", "the disk is full"),
+    ],
+)
+async def test_words_behind_the_code_are_the_reason_of_a_reject_and_make_an_approval_none(
+    world: World, words: str, reason: str
+):
+    async with world.bot(pausing()):
+        ts, card = await asked_for(world, "pause it please")
+        code = code_of(card)
+        await world.says("ana", f"approve {code.lower()} please", ts)
+        assert f"Type `approve {code}` alone" in await told(world, "ana")
+        await world.says("ana", f"批准 {code} 吧", ts)
+        assert f"`批准 {code} 紧急: 原因`" in await told(world, "ana", 2)
+        await world.says("ana", f"> approve {code}", ts)
+        await world.says("ana", "reject change requests, please", ts)
+        await world.says("ana", words.format(code=code), ts)
+        assert reason in everything(await world.becomes(ts, card, "Rejected: "))
+        assert len(await world.whispers("ana", 2)) == 2
+    assert world.to_scheduler.reached(PAUSE) == []
+
+
 async def test_a_code_that_is_wrong_or_typed_elsewhere_or_by_the_wrong_person_decides_nothing(world: World):
     unknown = "There is no such proposal here, so nothing was run; check the code on the card."
     async with world.bot(pausing()):

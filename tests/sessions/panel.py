@@ -315,7 +315,7 @@ class Panel:
     ) -> Dispatched:
         """A call of the model, and the card if it became a proposal."""
         dispatcher = Dispatcher(
-            self.registry, policy=self.policy, audit=self.store.audit, asker=Asker(self.store.forms, self.clock, self.ids, HOUR),
+            self.registry, policy=self.policy, audit=self.store.audit, asker=Asker(self.store.forms, self.clock, self.ids, self.redactor, HOUR),
             proposer=Proposer(self.store.proposals, self.moves, self.drafter, self.clock), redactor=self.redactor,
             clock=self.clock,
         )  # fmt: skip

@@ -4,19 +4,22 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.errors import PlatformError, StoreError, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Risk, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState, Vote, action_digest, sealed_digest
-from chatops_bot.domain.tool import Change, Inverse
+from chatops_bot.domain.tool import Change, Inverse, Plan
+from chatops_bot.domain.view import Fact, Facts, Notice
 from chatops_bot.ports import ToolContext
 from chatops_bot.tools.apply import Applier
-from tests.sessions.panel import ADAM, ANA, BEN, Panel, TwoMust, drifted
+from chatops_bot.tools.invocation import TurnMemory
+from tests.sessions.panel import ADAM, ANA, BEN, FlipArgs, Panel, TwoMust, drifted
 from tests.small_tools import KEY, OSCAR, SESSION
 
 CLAIMED, APPLIED, UNKNOWN = ProposalState.CLAIMED, ProposalState.APPLIED, ProposalState.OUTCOME_UNKNOWN
@@ -285,6 +288,88 @@ async def test_an_approval_beside_another_turn_of_the_thread_runs_at_once_and_di
     assert (await panel.now(second)).state is ProposalState.PENDING
 
 
+# -- when a process is taken for dead, and is not ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fault", "state"), [(None, APPLIED), (ToolFailed(Phrase("不行", "No.")), ProposalState.FAILED)]
+)
+async def test_what_really_came_of_it_takes_the_place_of_outcome_unknown(
+    panel: Panel, fault: Exception | None, state: ProposalState
+):
+    proposal = await panel.propose()
+    panel.switches.gate, panel.switches.fault, panel.switches.sticks = asyncio.Event(), fault, True
+    pressing = asyncio.create_task(panel.press(ANA, proposal))
+    await panel.switches.entered.get()
+    panel.dead.add("process_1")
+    await panel.process("process_2").applying.sweep()
+    assert (await panel.now(proposal)).state is UNKNOWN
+    panel.switches.states[1] = "disabled"
+    panel.switches.gate.set()
+    assert (await pressing).state is state
+    steps = ["proposed", "approved", "claimed", "outcome_unknown", state.value]
+    assert await panel.steps(proposal) == steps
+    assert panel.board.cards[proposal.id].fallback.startswith("Done" if state is APPLIED else "Failed")
+
+
+@pytest.mark.parametrize("lost", ["claim", "target"])
+async def test_a_process_that_was_paused_before_the_effect_runs_nothing_any_more(panel: Panel, lost: str):
+    """Between the claim and the effect lie a plan and whatever pause the machine makes."""
+    proposal = await panel.propose()
+    plan, paused, wakes = panel.switches.plan, asyncio.Event(), asyncio.Event()
+
+    async def slow(arguments: FlipArgs, context: ToolContext) -> Plan:
+        paused.set()
+        await wakes.wait()
+        return await plan(arguments, context)
+
+    panel.switches.plan = slow  # type: ignore[method-assign]  # a pause at this very point
+    pressing = asyncio.create_task(panel.press(ANA, proposal))
+    await paused.wait()
+    if lost == "claim":
+        panel.dead.add("process_1")
+        await panel.process("process_2").applying.sweep()
+        assert (await panel.now(proposal)).state is UNKNOWN
+    else:
+        await panel.store.leases.drop("target:task #1", f"process_1/{proposal.id}")
+        assert await panel.store.leases.take("target:task #1", "process_2/prop_9", 60)
+    wakes.set()
+    done = await pressing
+    assert panel.flips() == []
+    assert (done.state, "nothing ran" in done.outcome_text) == (ProposalState.FAILED, True)
+
+
+async def test_what_came_of_it_is_kept_while_the_store_is_away(panel: Panel):
+    proposal, move = await panel.propose(), panel.store.proposals.move
+    faults = [StoreError("The disk is full.")]
+
+    async def failing(before: Proposal, to: ProposalState, *more: Any, **changes: Any) -> Proposal | None:
+        if to is APPLIED and faults:
+            raise faults.pop()
+        return await move(before, to, *more, **changes)
+
+    panel.store.proposals.move = failing  # type: ignore[method-assign,assignment]  # a store that is away for a moment
+    assert (await panel.press(ANA, proposal)).state is APPLIED
+    assert not faults
+    assert len(panel.flips()) == 1
+
+
+async def test_an_end_whose_answer_was_lost_is_known_as_ones_own(panel: Panel):
+    proposal, move = await panel.propose(), panel.store.proposals.move
+    faults = [StoreError("No answer in time.")]
+
+    async def deaf(before: Proposal, to: ProposalState, *more: Any, **changes: Any) -> Proposal | None:
+        moved = await move(before, to, *more, **changes)
+        if to is APPLIED and faults:
+            raise faults.pop()
+        return moved
+
+    panel.store.proposals.move = deaf  # type: ignore[method-assign,assignment]  # a store whose answer is lost
+    assert (await panel.press(ANA, proposal)).state is APPLIED
+    assert panel.board.cards[proposal.id].fallback.startswith("Done")
+    assert await panel.steps(proposal) == ["proposed", "approved", "claimed", "applied"]
+
+
 # -- after a crash ----------------------------------------------------------------------------------------------------
 
 
@@ -391,3 +476,23 @@ async def test_a_card_that_was_never_posted_is_posted_after_the_restart(panel: P
     await panel.process("process_2").applying.recover()
     assert panel.board.posted == [proposal.id]
     assert (await panel.press(ANA, proposal)).state is APPLIED
+
+
+async def test_a_change_that_somebody_else_has_made_meanwhile_is_told_once_and_as_things_are_now(
+    panel: Panel,
+):
+    first = await panel.propose()
+    panel.memory = TurnMemory()
+    second = await panel.propose(turn="turn_2", session=replace(SESSION, thread="2.2"))
+    await panel.press(ANA, first)
+    done = await panel.press(ANA, second)
+    assert (done.state, drifted(done)) == ("drifted", {"status": {"before": "enabled", "now": "disabled"}})
+    assert done.outcome_text == (
+        "Nothing was run, since things changed after it was asked for: Task #1 is disabled already."
+    )
+    _, notice, now, facts, *_ = panel.board.cards[done.id].blocks
+    assert isinstance(notice, Notice)
+    assert notice.text == done.outcome_text
+    assert now == Facts((Fact("Status", "now disabled (was enabled when it was asked for)"),))
+    assert isinstance(facts, Facts)
+    assert "Status" not in [fact.label for fact in facts.facts]

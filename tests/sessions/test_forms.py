@@ -11,7 +11,7 @@ import pytest
 
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.domain.audit_chain import Sealed
-from chatops_bot.domain.errors import PlatformError, ToolFailed
+from chatops_bot.domain.errors import PlatformError, StoreError, ToolFailed
 from chatops_bot.domain.event import ControlUsed, ModalSubmitted
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.language import Phrase
@@ -32,6 +32,7 @@ from chatops_bot.sessions.recovery import RESUMED_WITHIN
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.form_fields import fields_of
 from chatops_bot.tools.registry import Registry
+from tests.audit_rows import close_audit
 from tests.rotating import CANARY, Rotate, sealed_secrets
 from tests.sessions.test_answer import Wall
 from tests.small_tools import OSCAR, SESSION, Switch, SwitchArgs
@@ -245,3 +246,17 @@ def _key_of(taken: Taken) -> Any:
     assert taken.form is not None
     assert taken.form.arguments is not None
     return taken.form.arguments["key"]
+
+
+async def test_every_step_of_a_form_is_stored_with_its_audit_row_or_not_at_all(
+    counter: Counter, tmp_path: Path
+):
+    close_audit(tmp_path / "bot.db")
+    cancel = ControlUsed(SESSION, OSCAR, "form_cancel", counter.form.id, MessageRef("C1", "1"))
+    for step in (counter.send(), counter.forms.cancel(cancel)):
+        with pytest.raises(StoreError):
+            await step
+    counter.clock.advance(timedelta(hours=2))
+    with pytest.raises(StoreError):
+        await counter.forms.sweep()
+    assert await counter.store.forms.get(counter.form.id) == counter.form

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.event import DialogUsed
 from chatops_bot.domain.people import Person, Role
@@ -15,6 +16,7 @@ from chatops_bot.domain.sealed_button import sealed_button
 from chatops_bot.domain.view import Button, Buttons, Modal
 from chatops_bot.sessions.reading import Reading
 from tests.sessions.panel import ADAM, ANA, BEN, BUTTONS, VERA, Board, Panel, People
+from tests.small_tools import HOUR
 
 AWAY = PlatformError("Slack is away.", "unreachable")
 WHOLE = "x" * 9_500
@@ -74,10 +76,11 @@ class Room:
         return modal
 
 
-def reading_of(panel: Panel, dialogs: Dialogs) -> Reading:
+def reading_of(panel: Panel, dialogs: Dialogs, clock: ManualClock | None = None) -> Reading:
     return Reading(
         proposals=panel.store.proposals, platform=dialogs, directory=panel.people, policy=panel.policy, moves=panel.moves,
-        cards=panel.one.cards, decisions=panel.one.decisions, redactor=panel.redactor, clock=panel.clock, key=BUTTONS,
+        cards=panel.one.cards, decisions=panel.one.decisions, redactor=panel.redactor, key=BUTTONS,
+        clock=clock or panel.clock,
     )  # fmt: skip
 
 
@@ -159,9 +162,19 @@ async def test_a_reading_counts_until_the_change_expires(room: Room, late: int, 
     assert (await room.panel.now(proposal)).read_by == ((ANA.id,) if is_recorded else ())
 
 
+async def test_by_a_slow_clock_a_reading_is_still_too_late(room: Room):
+    proposal, slow = await room.long(), ManualClock(room.panel.clock.now())
+    room.reading = reading_of(room.panel, room.dialogs, slow)
+    room.panel.clock.advance(HOUR)
+    async with asyncio.timeout(10):
+        assert "nothing left to decide" in str(await room.press(ANA, proposal, "read"))
+    assert (await room.panel.now(proposal)).read_by == ()
+
+
 async def test_of_what_is_decided_nothing_is_recorded(room: Room):
     proposal = await room.long()
     await room.panel.press(BEN, proposal, "reject")
+    assert controls(await room.press(ANA, proposal, "page_2")) == ["page_1"]
     assert "nothing left to decide" in str(await room.press(ANA, proposal, "read"))
     assert (await room.panel.now(proposal)).read_by == ()
 

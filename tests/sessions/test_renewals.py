@@ -1,14 +1,22 @@
 """Propose again: the same call, planned as things are now, for whoever presses; one new card for however many presses."""
 
 import asyncio
-from dataclasses import replace
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
+from chatops_bot.app.clock import ManualClock
+from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.tool import Plan
 from chatops_bot.domain.transcript import ProposalDecided
-from tests.sessions.panel import ADAM, ANA, BEN, VERA, Panel
+from chatops_bot.ports import Store, ToolContext
+from tests.sessions.panel import ADAM, ANA, BEN, VERA, FlipArgs, Panel, Switches
 from tests.small_tools import OSCAR, SESSION
 
 PENDING, SUPERSEDED = ProposalState.PENDING, ProposalState.SUPERSEDED
@@ -107,6 +115,63 @@ async def test_only_what_drifted_or_expired_is_proposed_again(panel: Panel, stat
     before = await panel.now(proposal)
     assert await panel.press(BEN, before, "again") == before
     assert len(panel.board.posted) == 1
+    (told,) = panel.board.heard(BEN)
+    if state == "superseded":
+        assert told.startswith("A newer proposal took the place of this one")
+    else:
+        assert told.startswith(f"This proposal is decided already: {state}")
+
+
+@dataclass
+class Eventful(Switches):
+    """The first time it plans after `meanwhile` was given, that happens."""
+
+    meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    async def plan(self, arguments: FlipArgs, context: ToolContext) -> Plan:
+        if self.meanwhile is not None:
+            await self.meanwhile()
+        return await Switches.plan(self, arguments, context)
+
+
+async def test_whoever_was_a_moment_slower_hears_of_the_newer_card(store: Store, clock: ManualClock):
+    eventful = Eventful()
+    panel = Panel(store, clock, switches=eventful)
+    old = await drifted(panel)
+    newer = replace(old, id="prop_x", code="XXXXXX")
+    eventful.meanwhile = partial(panel.moves.supersede, old, newer, ANA)
+    assert (await panel.press(BEN, old, "again")).superseded_by == "prop_x"
+    assert panel.board.heard(BEN) == [
+        "A newer proposal took the place of this one, so nothing was run; decide on the newer card."
+    ]
+    assert await pending(panel) == []
+
+
+async def test_a_secret_in_the_reason_why_it_cannot_be_is_not_told(store: Store, clock: ManualClock):
+    eventful = Eventful()
+    panel = Panel(store, clock, switches=eventful)
+    old = await drifted(panel)
+
+    async def refuse() -> None:
+        raise ToolFailed(Phrase("不行", "No login with hunter2-and-more."))
+
+    eventful.meanwhile = refuse
+    assert await panel.press(BEN, old, "again") == old
+    (told,) = panel.board.heard(BEN)
+    assert told.startswith("It cannot be proposed again: No login with ")
+    assert "hunter2" not in told
+
+
+async def test_the_audit_says_how_it_was_asked_for_again_and_of_whom(panel: Panel):
+    old = await drifted(panel)
+    await panel.press(BEN, old, "again")
+    (new,) = await pending(panel)
+    (row,) = await panel.rows(new)
+    assert (
+        json.loads(row.result).items()
+        >= {"via": "button", "revision": old.revision, "supersedes": old.id}.items()
+    )
+    assert (new.call_id, new.turn_id, new.language) == (old.call_id, old.turn_id, old.language)
 
 
 async def test_a_crash_before_the_new_card_leaves_an_old_one_that_says_so(panel: Panel):

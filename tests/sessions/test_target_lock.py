@@ -8,7 +8,7 @@ import pytest
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.proposal import Proposal
-from chatops_bot.sessions.target_lock import TargetLock
+from chatops_bot.sessions.target_lock import LOOK_SECONDS, TargetLock
 from tests.sessions.panel import Panel
 
 SECONDS = 0.03
@@ -104,3 +104,73 @@ async def test_who_waits_says_so_once_and_takes_over_only_from_the_dead(
     async with lock_of(shelf, clock).held(proposal, waiting) as fence:
         assert (fence, waits) == ((1, 0) if others.startswith("dead") else (None, 1))
     assert shelf.held == ({} if others.startswith("dead") else {"target:task #1": others})
+
+
+def keeping() -> list[str]:
+    return [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("lease ")]
+
+
+async def test_a_lease_is_kept_for_the_time_of_the_run_and_no_longer(clock: ManualClock, proposal: Proposal):
+    async with lock_of(Shelf(), clock).held(proposal, unasked):
+        assert keeping() == ["lease target:task #1"]
+    assert keeping() == []
+
+
+async def test_what_was_not_to_be_had_is_not_kept(clock: ManualClock, proposal: Proposal):
+    clock.advance(proposal.expires_at - clock.now())
+    shelf = Shelf({"target:task #1": "alive/prop_9"})
+    async with lock_of(shelf, clock).held(proposal, unasked) as fence:
+        assert (fence, keeping()) == (None, [])
+
+
+@dataclass
+class Hasty(Shelf):
+    """The target is given back right after it was found taken for the last time."""
+
+    refuses: int = 1
+    tried: int = 0
+
+    async def take(self, name: str, holder: str, seconds: float) -> int | None:
+        self.tried += 1
+        return None if self.tried <= self.refuses else 7
+
+
+@pytest.mark.parametrize(("shelf", "fence"), [(Hasty(), 7), (Shelf({"target:task #1": "me/prop_9"}), None)])
+async def test_neither_nobody_nor_this_process_is_asked_whether_it_is_dead(
+    clock: ManualClock, proposal: Proposal, shelf: Shelf, fence: int | None
+):
+    asked: list[str] = []
+
+    async def is_dead(process: str) -> bool:
+        asked.append(process)
+        return True
+
+    async def waiting() -> None:
+        if fence is None:
+            clock.advance(proposal.expires_at - clock.now())
+
+    async with TargetLock(shelf, "me", is_dead, clock, SECONDS).held(proposal, waiting) as got:
+        assert (got, asked) == (fence, [])
+
+
+async def test_who_waits_long_says_so_once_and_looks_now_and_then(clock: ManualClock, proposal: Proposal):
+    shelf, waits = Hasty(refuses=2), 0
+
+    async def waiting() -> None:
+        nonlocal waits
+        waits += 1
+
+    began = asyncio.get_running_loop().time()
+    async with lock_of(shelf, clock).held(proposal, waiting) as fence:
+        assert (fence, waits, shelf.tried) == (7, 1, 3)
+    assert asyncio.get_running_loop().time() - began > 1.9 * LOOK_SECONDS
+
+
+async def test_a_lease_is_renewed_well_before_it_ends(clock: ManualClock, proposal: Proposal):
+    async def is_dead(process: str) -> bool:
+        return False
+
+    shelf = Shelf(faults=[False])
+    async with TargetLock(shelf, "me", is_dead, clock, 3).held(proposal, unasked):
+        async with asyncio.timeout(6):
+            await shelf.renewals.wait()

@@ -1,5 +1,6 @@
 """Decisions in words: what is asked back, whom a code finds, what becomes of a reason, and what is told and kept."""
 
+import asyncio
 import json
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -8,14 +9,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.freeze import Freeze, Moment
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.policy import Policy, Subject
 from chatops_bot.domain.policy_rules import Who
 from chatops_bot.domain.proposal import Proposal, ProposalState, Via
-from chatops_bot.sessions.decisions import REASON_CHARS, How
-from tests.sessions.panel import ANA, BEN, Panel, TwoMust
+from chatops_bot.sessions.decisions import REASON_CHARS, Decisions, How
+from chatops_bot.sessions.telling import Telling
+from tests.sessions.panel import ANA, BEN, BUTTONS, VERA, Panel, TwoMust
 from tests.small_tools import HOUR, SESSION
 
 ELSEWHERE = replace(SESSION, thread="9.9")
@@ -67,6 +70,8 @@ async def test_a_verdict_without_a_code_is_asked_which_and_decides_nothing(panel
         f"请输入 `{zh} {one}` 或 `{zh} {two}`，或按卡片上的按钮。",
     ]
     assert [await panel.now(card) for card in cards] == cards
+    await panel.one.decisions.ask_which(cards[:1], ANA, verdict, "en")
+    assert panel.board.heard(ANA)[-1] == f"Type `{en} {one}`, or press the button on the card."
 
 
 async def test_a_code_is_found_however_it_is_typed_and_only_in_its_thread(panel: Panel):
@@ -205,6 +210,40 @@ async def test_an_approval_that_the_store_finds_too_late_is_told_as_late(panel: 
     assert (panel.board.heard(ANA), done.outcome_text) == ([late], late)
     assert await panel.steps(proposal) == ["proposed", "refused", "expired"]
     assert panel.board.cards[proposal.id].fallback.startswith("Expired: ")
+
+
+async def test_who_found_it_before_it_expired_by_a_slow_clock_hears_that_it_was_too_late(panel: Panel):
+    slow = ManualClock(panel.clock.now())
+    decisions = Decisions(
+        proposals=panel.store.proposals, telling=Telling(panel.board), policy=panel.policy, moves=panel.moves,
+        cards=panel.one.cards, applying=panel.one.applying, redactor=panel.redactor, clock=slow, key=BUTTONS,
+    )  # fmt: skip
+    proposal = await panel.propose()
+    panel.clock.advance(HOUR)
+    async with asyncio.timeout(10):
+        await decisions.approve(proposal, ANA, How("code"))
+    assert (await panel.now(proposal)).state is ProposalState.EXPIRED
+    assert panel.board.heard(ANA)[0].startswith("This proposal expired at 15:32 UTC")
+
+
+async def test_at_the_moment_of_expiry_it_is_over_for_everybody(panel: Panel):
+    proposal = await panel.propose()
+    panel.clock.advance(HOUR)
+    await panel.one.decisions.approve(proposal, VERA, How("code"))
+    assert panel.board.heard(VERA)[0].startswith("This proposal expired at 15:32 UTC")
+
+
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+async def test_who_decides_on_what_was_voted_on_meanwhile_decides_on_it_as_it_is(panel: Panel, verdict):
+    under(panel, TwoMust())
+    stale = await panel.propose()
+    await approve(panel, stale)
+    decide = panel.one.decisions.approve if verdict == "approve" else panel.one.decisions.reject
+    await decide(stale, BEN, How("code"))
+    now = await panel.now(stale)
+    assert now.state is (ProposalState.APPLIED if verdict == "approve" else ProposalState.REJECTED)
+    assert [vote.person_id for vote in now.votes] == [ANA.id, BEN.id][: 2 if verdict == "approve" else 1]
+    assert panel.board.heard(BEN) == []
 
 
 async def test_a_card_in_chinese_answers_in_chinese(panel: Panel):

@@ -46,7 +46,7 @@ async def bench(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
     look, switch, search, redactor = Look(), Switch(), Search(), Redactor(["hunter2-and-more"])
     registry = Registry([look, switch, search])
     proposer = proposer_of(store, clock, ids)
-    asker = Asker(store.forms, clock, ids, timedelta(hours=1))
+    asker = Asker(store.forms, clock, ids, redactor, timedelta(hours=1))
     dispatcher = Dispatcher(
         registry,
         policy=Policy(),

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import StoreError, ToolFailed
 from chatops_bot.domain.form import FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.ports import ToolContext
-from tests.audit_rows import read_audit
+from tests.audit_rows import close_audit, read_audit
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 
@@ -31,7 +31,14 @@ async def test_a_write_that_lacks_facts_waits_as_a_form(bench, tmp_path: Path):
     assert [field.name for field in stored.missing] == ["task_id"]
     assert stored.title.en == "Switch"
     ((_, row),) = read_audit(tmp_path / "bot.db")
-    assert (row.decision, row.status) == ("asked_back", "waits")
+    assert (row.decision, row.status, row.proposal_id) == ("asked_back", "waits", done.form.id)
+
+
+async def test_no_form_is_stored_without_its_audit_row_in_the_same_step(bench, tmp_path: Path):
+    close_audit(tmp_path / "bot.db")
+    with pytest.raises(StoreError):
+        await bench.call("switch", '{"action": "pause"}')
+    assert await bench.store.forms.open() == []
 
 
 @pytest.mark.parametrize(

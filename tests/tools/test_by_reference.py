@@ -43,7 +43,7 @@ class Door:
     def dispatching(self, tools: list[Any], secrets: SealedSecrets | None, ids: CountingIds) -> Dispatcher:
         return Dispatcher(
             Registry([*tools, Switch()]), policy=Policy(), audit=self.store.audit, proposer=proposer_of(self.store, self.clock, ids),
-            asker=Asker(self.store.forms, self.clock, ids, HOUR, secrets), redactor=Redactor(), clock=self.clock,
+            asker=Asker(self.store.forms, self.clock, ids, Redactor(), HOUR, secrets), redactor=Redactor(), clock=self.clock,
         )  # fmt: skip
 
     async def call(self, arguments: Any, name: str = "rotate_key", thread: str = "1.1") -> Dispatched:

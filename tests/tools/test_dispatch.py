@@ -204,7 +204,7 @@ async def test_the_audit_says_how_long_it_took_to_plan(
     clock.advance(timedelta(hours=1))
     dispatcher = Dispatcher(
         Registry([slow]), policy=Policy(), audit=bench.store.audit, proposer=proposer_of(bench.store, clock, ids),
-        asker=Asker(bench.store.forms, clock, ids, HOUR), redactor=Redactor(), clock=clock,
+        asker=Asker(bench.store.forms, clock, ids, Redactor(), HOUR), redactor=Redactor(), clock=clock,
     )  # fmt: skip
     call = ToolCall("c1", "switch", '{"task_id": 3, "action": "pause"}')
     await dispatcher.dispatch(call, ToolContext(OSCAR, SESSION, "turn_1"), bench.memory, "en")

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolFailed
 from chatops_bot.domain.language import Phrase
@@ -39,6 +39,26 @@ def test_each_problem_is_told_with_the_way_to_its_field():
     assert said.zh.endswith("。")
     assert "。；" not in said.zh
     assert "。。" not in said.zh
+
+
+class Even(BaseModel):
+    a: int = 0
+    b: int = 0
+
+    @model_validator(mode="after")
+    def is_even(self) -> "Even":
+        if (self.a + self.b) % 2:
+            raise ValueError("The sum is odd")
+        return self
+
+
+def test_what_is_wrong_with_the_whole_is_told_of_the_arguments():
+    with pytest.raises(ToolArgumentsInvalid) as caught:
+        parse_arguments('{"a": 1}', Even)
+    assert caught.value.phrase == Phrase(
+        "参数不符合要求，没有执行：参数：The sum is odd。",
+        "The arguments do not fit, so nothing ran: arguments: value error, The sum is odd.",
+    )
 
 
 @pytest.mark.parametrize(

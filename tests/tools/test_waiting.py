@@ -38,7 +38,7 @@ class Eventful(Switch):
 def dispatcher_of(bench, clock: ManualClock, ids: CountingIds, *tools: Switch) -> Dispatcher:
     return Dispatcher(
         Registry(tools), policy=Policy(), audit=bench.store.audit, proposer=proposer_of(bench.store, clock, ids),
-        asker=Asker(bench.store.forms, clock, ids, HOUR), redactor=Redactor(), clock=clock,
+        asker=Asker(bench.store.forms, clock, ids, Redactor(), HOUR), redactor=Redactor(), clock=clock,
     )  # fmt: skip
 
 

@@ -16,7 +16,10 @@ from pydantic import ValidationError
 from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.config import Config
 from chatops_bot.app.doctor.findings import Finding, failed, ok, warning
+from chatops_bot.app.local_client import reach
+from chatops_bot.app.local_socket import KNOWS_PEERS, socket_path
 from chatops_bot.domain.people import RIGHTS, Effect, Role
+from chatops_bot.platforms.terminal.people import LocalRefused
 from chatops_bot.stores.sqlite import MIGRATIONS
 from chatops_bot.stores.sqlite_file import open_read_only
 
@@ -158,7 +161,25 @@ async def check_bot(config: Config, session: aiohttp.ClientSession) -> Sequence[
     if red := answer.get("red"):
         reasons = " ".join(map(str, red.values())) if isinstance(red, dict) else str(red)
         return [failed("bot", f"A bot runs on the store and is not ready. {reasons}")]
+    if mute := await local_api_problem(config.data):
+        return [failed("bot", f"A bot runs on the store. {mute}")]
     return [ok("bot", "A bot runs on the store and is ready.")]
+
+
+async def local_api_problem(folder: Path) -> str | None:
+    """Why commands on this machine do not reach the bot that runs with this data folder; None when they do."""
+    if not KNOWS_PEERS:
+        return None
+    try:
+        async with reach(folder) as client:
+            if client is not None:
+                return None
+    except LocalRefused as error:
+        return str(error)
+    return (
+        f"But nothing answers at {socket_path(folder)}, so `chatops-bot approve` and `ask` do not reach it; "
+        "look at its log for the local API, and start it again."
+    )
 
 
 def reachable(host: str) -> str:

@@ -7,7 +7,7 @@ import aiohttp
 
 from chatops_bot.app.config import Config, load_redis_url
 from chatops_bot.app.doctor.findings import Finding, failed, ok
-from chatops_bot.app.doctor.local import reachable, readiness
+from chatops_bot.app.doctor.local import local_api_problem, reachable, readiness
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
 from chatops_bot.stores.redis_link import RedisLink
 from chatops_bot.stores.redis_server import MIGRATIONS, living, look
@@ -52,6 +52,8 @@ async def check_bots(
         return [
             failed("bot", f"{running} on the store; the one of this configuration is not ready. {reasons}")
         ]
+    if mute := await local_api_problem(config.data):
+        return [failed("bot", f"{running} on the store, one of them with this configuration. {mute}")]
     return [ok("bot", f"{running} on the store, and the one of this configuration is ready.")]
 
 

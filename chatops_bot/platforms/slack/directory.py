@@ -92,7 +92,12 @@ class SlackDirectory:
             if error.code in _UNKNOWN_USER:
                 return _Member(user_id, is_full_member=False)
             raise PlatformUnavailable(f"Slack does not say who {user_id} is: {error}", error.code) from error
-        user = answer.get("user", {})
+        user = answer.get("user") or {}
+        if user.get("id") != user_id or not user.get("team_id"):
+            raise PlatformUnavailable(
+                f"Slack does not say who {user_id} is: its answer names somebody else, or nobody.",
+                "no_member",
+            )
         home = (await self._api.identity()).team_id
         return _Member(_name(user) or user_id, _is_full_member(user, home))
 
@@ -162,5 +167,5 @@ def _is_full_member(user: Json, home: str) -> bool:
     )  # fmt: skip
     if any(user.get(flag) for flag in barred) or user.get("id") == "USLACKBOT":
         return False
-    teams = {user.get("team_id", home), *user.get("enterprise_user", {}).get("teams", [])}
+    teams = {user["team_id"], *user.get("enterprise_user", {}).get("teams", [])}
     return home in teams

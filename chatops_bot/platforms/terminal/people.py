@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from chatops_bot.domain.errors import ChatopsError
 from chatops_bot.domain.people import Person, Role, lower
-from chatops_bot.domain.roster import LOCAL_PREFIX
+from chatops_bot.domain.voice import LOCAL_PREFIX
 
 
 class LocalRefused(ChatopsError):

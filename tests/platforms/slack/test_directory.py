@@ -55,13 +55,26 @@ async def test_an_unmapped_member_has_the_default_role(slack, directory):
         {"is_workflow_bot": True},
         {"is_invited_user": True},
         {"is_forgotten": True},
-        {"id": "USLACKBOT"},
         {"team_id": "T2"},
     ],
 )
 async def test_a_mapping_gives_guests_bots_and_the_departed_nothing(slack, directory, trait):
     slack.users["U1"] = ANA | trait
     assert (await directory.person("U1")).role is Role.GUEST
+
+
+async def test_slackbot_has_no_role(slack, directory):
+    slack.users["USLACKBOT"] = ANA | {"id": "USLACKBOT"}
+    assert (await directory.person("USLACKBOT")).role is Role.GUEST
+
+
+@pytest.mark.parametrize(
+    "said", [{"name": "ana"}, {"id": "U1"}, {"team_id": "T1"}, ANA | {"id": "U2"}, ANA | {"team_id": ""}]
+)
+async def test_an_answer_that_does_not_say_who_and_of_which_workspace_gives_no_role(slack, directory, said):
+    slack.users["U1"] = said
+    with pytest.raises(PlatformUnavailable, match="does not say who U1 is"):
+        await directory.person("U1")
 
 
 async def test_an_unknown_user_is_a_guest_named_by_id(directory):
