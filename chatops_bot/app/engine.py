@@ -119,7 +119,8 @@ def build_engine(
         decisions=decisions_on(platform), redactor=redactor, clock=clock, key=node.buttons,
     )  # fmt: skip
     reasons = Reasons(
-        proposals=store.proposals, platform=platform, directory=directory, decisions=decisions_on(platform), key=node.buttons
+        proposals=store.proposals, platform=platform, directory=directory, decisions=decisions_on(platform), cards=cards,
+        key=node.buttons,
     )  # fmt: skip
     reminders = Reminders(
         proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, redactor=redactor, clock=clock
