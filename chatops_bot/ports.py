@@ -275,13 +275,8 @@ class Proposals(Protocol):
         """The proposals of all sessions with this code, whatever their state, oldest first."""
 
     async def move(
-        self,
-        proposal: Proposal,
-        to: ProposalState,
-        now: datetime,
-        record: AuditRecord | None = None,
-        **changes: Any,
-    ) -> Proposal | None:
+        self, proposal: Proposal, to: ProposalState, now: datetime, record: AuditRecord | None = None, **changes: Any
+    ) -> Proposal | None:  # fmt: skip
         """Compare-and-set along `proposal.EDGES`: from exactly this state and revision to `to`, with the given fields.
 
         The move and its audit row are one transaction: both or neither. Returns the moved proposal (revision + 1), or None
@@ -294,6 +289,9 @@ class Proposals(Protocol):
 
     async def in_states(self, states: frozenset[ProposalState]) -> list[Proposal]:
         """Oldest first."""
+
+    async def followed(self, now: datetime) -> list[Proposal]:
+        """Those that `following.followed_until` says somebody has to come back to after `now`; reads no others. Oldest first."""
 
     async def with_stale_card(self) -> list[Proposal]:
         """Proposals whose card was never posted, or shows an older revision: a crash came between. Oldest first."""

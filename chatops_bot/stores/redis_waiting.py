@@ -1,7 +1,7 @@
 """What waits for people, in Redis: proposals and forms. The roles `ports.Proposals` and `ports.Forms`.
 
 Both are records that move by compare-and-set on state and revision, and that a message shows. Such a record is a hash, with
-a sorted set for each state, one for stale cards and, for proposals, one for each code; every script moves all of them
+a sorted set for each state, one for stale cards and, for proposals, one for each code and one for those that are followed; every script moves all of them
 together, and every set is in the order in which records were added.
 """
 
@@ -17,7 +17,14 @@ from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.proposal import CHANGEABLE, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, SessionKey
-from chatops_bot.stores.codec import RowByRow, form_from, form_text, proposal_from, proposal_text
+from chatops_bot.stores.codec import (
+    RowByRow,
+    followed_score,
+    form_from,
+    form_text,
+    proposal_from,
+    proposal_text,
+)
 from chatops_bot.stores.redis_audit import AUDITED, RedisAudit
 from chatops_bot.stores.redis_link import RedisLink, Script, script
 from chatops_bot.stores.redis_sessions import ref_from
@@ -34,6 +41,7 @@ _ADD = script(
     redis.call('ZADD', P .. kind .. 's:state:' .. A[3], order, id)
     redis.call('ZADD', P .. kind .. 's:stale', order, id)
     if A[6] ~= '' then redis.call('ZADD', P .. kind .. 's:code:' .. A[6], order, id) end
+    if A[7] ~= '' then redis.call('ZADD', P .. kind .. 's:followed', A[7], id) end
     record()
     return 'ok'
     """
@@ -52,6 +60,11 @@ _MOVE = script(
     redis.call('ZADD', P .. kind .. 's:state:' .. to, found[3], id)
     if tonumber(found[4]) <= revision then redis.call('ZADD', P .. kind .. 's:stale', found[3], id) end
     if A[7] ~= '' then redis.call('ZADD', P .. kind .. 's:unanswered', found[3], id) end
+    if A[8] ~= '' then
+        redis.call('ZADD', P .. kind .. 's:followed', A[8], id)
+    else
+        redis.call('ZREM', P .. kind .. 's:followed', id)
+    end
     record()
     return 'won'
     """
@@ -96,6 +109,17 @@ _IN_SETS = Script(
     """
 )
 
+_FOLLOWED = Script(
+    _ROWS
+    + """
+    local set = KEYS[1] .. 'proposals:followed'
+    redis.call('ZREMRANGEBYSCORE', set, '-inf', ARGV[1])
+    local found = rows('proposal', redis.call('ZRANGE', set, 0, -1))
+    table.sort(found, function(a, b) return tonumber(a[6]) < tonumber(b[6]) end)
+    return found
+    """
+)
+
 _UNANSWERED = Script(
     _ROWS
     + """
@@ -130,10 +154,19 @@ class _Records:
         revision: int,
         body: str,
         code: str = "",
+        followed: float | None = None,
         record: AuditRecord | None = None,
     ) -> None:
         answer = await self._audit.run(
-            _ADD, self._kind, record_id, state, revision, body, code, record=record
+            _ADD,
+            self._kind,
+            record_id,
+            state,
+            revision,
+            body,
+            code,
+            "" if followed is None else str(followed),
+            record=record,
         )
         if answer == "there":
             raise StoreError(f"The {self._kind} {record_id} is stored already; its id must be new.")
@@ -145,6 +178,7 @@ class _Records:
         body: str,
         *,
         answer_turn: str = "",
+        followed: float | None = None,
         record: AuditRecord | None = None,
     ) -> bool:
         answer = await self._audit.run(
@@ -156,6 +190,7 @@ class _Records:
             to,
             body,
             answer_turn,
+            "" if followed is None else str(followed),
             record=record,
         )
         return answer == "won"
@@ -174,6 +209,7 @@ class _Records:
 
 class RedisProposals:
     def __init__(self, link: RedisLink, audit: RedisAudit) -> None:
+        self._link = link
         self._records = _Records(link, audit, "proposal")
         self._row_by_row = RowByRow()
 
@@ -184,6 +220,7 @@ class RedisProposals:
             proposal.revision,
             proposal_text(proposal),
             proposal.code,
+            followed_score(proposal),
             record,
         )
 
@@ -212,7 +249,9 @@ class RedisProposals:
         if to in proposal_table.GUARDED_BY_EXPIRY and now >= proposal.expires_at:
             return None
         moved = replace(proposal, state=to, revision=proposal.revision + 1, **changes)
-        won = await self._records.move(proposal, to.value, proposal_text(moved), record=record)
+        won = await self._records.move(
+            proposal, to.value, proposal_text(moved), followed=followed_score(moved), record=record
+        )
         return moved if won else None
 
     async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:
@@ -220,6 +259,9 @@ class RedisProposals:
 
     async def in_states(self, states: frozenset[ProposalState]) -> list[Proposal]:
         return self._readable(await self._records.in_sets(*(f"state:{state.value}" for state in states)))
+
+    async def followed(self, now: datetime) -> list[Proposal]:
+        return self._readable(await self._link.look(_FOLLOWED, now.timestamp()))
 
     async def with_stale_card(self) -> list[Proposal]:
         return self._readable(await self._records.in_sets("stale"))
