@@ -1,4 +1,4 @@
-"""The bot looks again after an action was run, twice, and says on its card what it sees: recovered, no effect, worse.
+"""The bot looks again after an action was run, twice, and says on its card what it sees (`tool.Verdict`).
 
 A look is a step of the proposal, by compare-and-set, so of several processes one look counts. It is due at a time after the
 end of the action, so a restart forgets none and repeats none; one that comes late says so, and stands for all that were due.
