@@ -263,8 +263,8 @@ class Inbox(Protocol):
 class Proposals(Protocol):
     """What cannot be read raises StoreError where it was asked for; lists over sessions leave it out and log it."""
 
-    async def add(self, proposal: Proposal, record: AuditRecord | None = None) -> None:
-        """Store a new proposal and, in the same transaction, its audit row."""
+    async def add(self, proposal: Proposal, record: AuditRecord | None = None, *, by_turn: str = "") -> None:
+        """Store a new proposal and, in the same transaction, its audit row. Raises TurnLost when another process has `by_turn`."""
 
     async def get(self, proposal_id: str) -> Proposal | None: ...
 
@@ -275,13 +275,14 @@ class Proposals(Protocol):
         """The proposals of all sessions with this code, whatever their state, oldest first."""
 
     async def move(
-        self, proposal: Proposal, to: ProposalState, now: datetime, record: AuditRecord | None = None, **changes: Any
+        self, proposal: Proposal, to: ProposalState, now: datetime, record: AuditRecord | None = None, *, by_turn: str = "",
+        **changes: Any,
     ) -> Proposal | None:  # fmt: skip
         """Compare-and-set along `proposal.EDGES`: from exactly this state and revision to `to`, with the given fields.
 
         The move and its audit row are one transaction: both or neither. Returns the moved proposal (revision + 1), or None
-        when another got there first or `GUARDED_BY_EXPIRY` forbids it at `now`. Raises ValueError for an edge that is not
-        in the table, and for a field that is not in `CHANGEABLE`.
+        when another got there first or `GUARDED_BY_EXPIRY` forbids it, at `now` or when it is carried out. Raises ValueError for
+        an edge that is not in the table and a field that is not in `CHANGEABLE`, and TurnLost as `add` does.
         """
 
     async def shown(self, proposal_id: str, card: MessageRef, revision: int) -> None:

@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from chatops_bot.app.clock import CountingIds
+from chatops_bot.app.clock import CountingIds, SystemClock
 from chatops_bot.domain.form import AskedAs
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.secret_argument import SecretArgument
 from chatops_bot.domain.tool import Change, Outcome, Plan
 from chatops_bot.domain.withheld import Withheld
-from chatops_bot.ports import Store, ToolContext, ToolSpec
+from chatops_bot.ports import Clock, Store, ToolContext, ToolSpec
 from chatops_bot.tools.sealed_secrets import SealedSecrets
 
 CANARY = "kanarie Vogel-7 ütter+ance/42"
@@ -61,5 +61,12 @@ class Rotate:
         return Outcome(True, True, Phrase(said, said), {}) if said else None
 
 
-def sealed_secrets(store: Store, *withheld: Withheld) -> SealedSecrets:
-    return SealedSecrets(store.secret_values, [SEALING_KEY], withheld, CountingIds(), timedelta(hours=1))
+def sealed_secrets(store: Store, *withheld: Withheld, clock: Clock | None = None) -> SealedSecrets:
+    return SealedSecrets(
+        store.secret_values,
+        [SEALING_KEY],
+        withheld,
+        CountingIds(),
+        timedelta(hours=1),
+        clock or SystemClock(),
+    )

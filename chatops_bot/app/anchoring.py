@@ -105,7 +105,7 @@ class Anchoring:
             try:
                 async with asyncio.timeout(POST_SECONDS):
                     await self._post(head)
-            except (PlatformError, TimeoutError) as error:
+            except (PlatformError, StoreError, TimeoutError) as error:
                 _log.warning("the head of the audit could not be posted: %s", error or "no answer")
 
     def _tell(self, what: str) -> None:
@@ -114,10 +114,12 @@ class Anchoring:
             _log.error("%s", what)
 
 
-def posting(platform: Platform, channel: str) -> Post:
-    """Posts heads to `channel`."""
+def posting(platform: Platform, channel: str, is_mine: Callable[[], Awaitable[bool]]) -> Post:
+    """Posts heads to `channel`, each time only where `is_mine`: of several bots that share an audit one does."""
 
     async def post(head: Head) -> None:
+        if not await is_mine():
+            return
         text = f"audit head {head.seq}:{head.mac}"
         await platform.post(Place(channel), View((Lines((text,)),), text), key=f"audit-head-{head.seq}")
 

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from chatops_bot.app.audit_filter import AuditFilter, is_code, proposes
@@ -15,6 +16,8 @@ from chatops_bot.ports import AuditReader
 from chatops_bot.rendering.escapes import json_shown, one_line
 
 SAYS_CHARS = 200
+_REASONS = {"break_glass": "broke the glass", "reason": "reason"}
+"""What a decision's record calls what somebody said, and what people call it."""
 
 
 async def show(where: Where, wanted: AuditFilter, *, as_json: bool, last: int) -> int:
@@ -67,11 +70,26 @@ def _json(seq: int, read: AuditRecord | str) -> str:
 def _line(seq: int, read: AuditRecord | str) -> str:
     if isinstance(read, str):
         return f"{seq:>6}  cannot be read: {one_line(read)}"
-    who = f"{read.person_name} ({read.role})" if read.person_id else "nobody"
     # What a call brought back is long and seldom asked for; what a question, a card or a refusal says is all there is to it.
     says = read.result[:SAYS_CHARS] if not read.arguments or read.decision == "refused" else ""
-    what = " ".join(one_line(text) for text in (read.tool, read.arguments, says) if text)
+    parts = [one_line(text) for text in (read.tool, read.arguments, says) if text]
+    parts += [f"{name}: {one_line(why)}" for name, why in _reasons(read)]
+    if read.person_id:
+        parts.append(f" by {one_line(read.person_name)} ({one_line(read.role)})")
+    if read.milliseconds:
+        parts.append(f" {read.milliseconds} ms")
     return (
-        f"{seq:>6}  {read.at:%Y-%m-%d %H:%M:%S}  {one_line(read.decision):<15} {one_line(read.status):<15} "
-        f"{what}  by {one_line(who)}  {read.milliseconds} ms"
+        f"{seq:>6}  {read.at:%Y-%m-%d %H:%M:%S} UTC  {one_line(read.decision):<15} {one_line(read.status):<15} "
+        f"{' '.join(parts)}"
     )
+
+
+def _reasons(read: AuditRecord) -> Iterator[tuple[str, str]]:
+    """What people said why they decided so, which is what is reviewed."""
+    try:
+        told = json.loads(read.result)
+    except ValueError:
+        return
+    for name, said in _REASONS.items():
+        if isinstance(told, dict) and isinstance(why := told.get(name), str) and why:
+            yield said, why

@@ -17,7 +17,7 @@ from chatops_bot.app.keys import read_keys
 from chatops_bot.app.where import Where
 from chatops_bot.domain.audit_chain import Head
 from chatops_bot.domain.audit_check import Broken, Check, Verified, Wrong
-from chatops_bot.domain.errors import ConfigInvalid, StoreError
+from chatops_bot.domain.errors import AuditGone, ConfigInvalid, StoreError
 from chatops_bot.rendering.escapes import one_line
 
 WHOLE, BROKEN = 0, 1
@@ -55,13 +55,20 @@ async def verify(where: Where, proof: Proof, env: Mapping[str, str], *, as_json:
         anchor_file = config.anchor_path if config else anchor_path_of(folder)
     # Before the rows: beside a running bot, an anchor that is read later may know more than the rows that were read.
     noted = _anchors(anchor_file, is_named=proof.anchor_file is not None)
-    check = Check(keys.audit, [*noted, *proof.anchors])
+    anchors = [*noted, *proof.anchors]
+    check = Check(keys.audit, anchors)
     if proof.file is not None:
         _check_export(proof.file, check)
     elif folder is not None:
-        async with open_audit(folder, config, env) as reader:
-            async for row in all_rows(reader):
-                check.take(row)
+        try:
+            async with open_audit(folder, config, env) as reader:
+                async for row in all_rows(reader):
+                    check.take(row)
+        except AuditGone:
+            if not anchors:  # nothing says that there ever was one
+                raise
+            sys.stdout.write(_gone(max(anchor.seq for anchor in anchors), as_json=as_json) + "\n")
+            return BROKEN
     found = check.end()
     sys.stdout.write((_as_json(found) if as_json else _sentence(found)) + "\n")
     return WHOLE if isinstance(found, Verified) else BROKEN
@@ -113,6 +120,11 @@ def _sentence(found: Verified | Broken) -> str:
         else "no anchor confirms it, so records may be missing at the end"
     )
     return f"The audit is whole: {found.count:,} records, each as it was sealed; {anchored}. Its head is {found.count}:{found.head.mac}."
+
+
+def _gone(known: int, *, as_json: bool) -> str:
+    says = f"The audit is gone: the store has no table of it, and an anchor knows record {known}."
+    return json.dumps({"ok": False, "record": 1, "wrong": "gone", "says": says}) if as_json else says
 
 
 def _as_json(found: Verified | Broken) -> str:

@@ -40,14 +40,14 @@ from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.slack.adapter import SlackPlatform
 from chatops_bot.platforms.slack.outbound import POSTS
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
-from chatops_bot.ports import LLM, AuditReader, Clock, Directory, Ids, Platform, Store, Tool
+from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store, Tool
 from chatops_bot.rendering.pacing import Pace
 from chatops_bot.sessions.alerts import Alerts
 from chatops_bot.sessions.liveness import Liveness
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.peers import Peers
 from chatops_bot.sessions.recovery import recover_turns, resume_unheard
-from chatops_bot.sessions.router import Router, every_message
+from chatops_bot.sessions.router import every_message
 
 _log = logging.getLogger(__name__)
 
@@ -61,11 +61,12 @@ must come within half of it, which leaves room for a slow network."""
 
 @dataclass(frozen=True, slots=True)
 class Bot:
-    """A running bot: what its owner may look at."""
+    """A running bot: what its owner may look at. `failed` is set when a part died without which it must be brought to rest."""
 
     web_url: str
     bot_user_id: str
     model_name: str
+    failed: asyncio.Event
 
 
 @asynccontextmanager
@@ -109,13 +110,13 @@ async def open_bot(
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
-        await _anchor(stack, config, secrets, kept.audit, platform, clock)
+        await _anchor(stack, config, secrets, kept, platform, clock)
         going_on = partial(_going_on, core, platform, directory, clock, turns, alive)
-        peers, never_started = await _join(stack, core, going_on, alive)
+        peers, never_started = await _join(stack, core, going_on, alive, health)
         await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
-        resting = partial(come_to_rest, slack, core.router, desk, config.shutdown.drain_seconds)
+        resting = partial(come_to_rest, slack, core, desk, config.shutdown.drain_seconds)
         stack.push_async_callback(resting, hurry or asyncio.Event())
         core.router.resume(never_started)
         await core.router.resume_forms()
@@ -124,10 +125,10 @@ async def open_bot(
         await api.start(desk)
         stack.callback(desk.take_no_more)
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
-        _look_after(stack, sweep(_overdue(core, config.store.lease_seconds)), metrics, policy)
+        _look_after(stack, core, config.store.lease_seconds, metrics, policy, health)
         health.recovered()
         stack.callback(health.drain)
-        yield Bot(web_url, identity.user_id, core.model_name)
+        yield Bot(web_url, identity.user_id, core.model_name, health.failed)
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
@@ -140,12 +141,23 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
         "filled forms": core.router.begin_filled,
     }
 
+    is_mine = _in_one_process(core.store, seconds)
+
     async def in_one_process(work: Callable[[], Awaitable[None]]) -> None:
-        if await core.store.leases.take("sweep", core.store.process, seconds) is not None:
+        if await is_mine():
             await work()
 
     leased = {name: partial(in_one_process, work) for name, work in works.items()}
     return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides those that it knows
+
+
+def _in_one_process(store: Store, seconds: float) -> Callable[[], Awaitable[bool]]:
+    """Asks whether this is the process that does what one does for all that share the store: the same as long as it lives."""
+
+    async def is_mine() -> bool:
+        return await store.leases.take("sweep", store.process, seconds) is not None
+
+    return is_mine
 
 
 def _slack(
@@ -225,6 +237,7 @@ async def _join(
     core: Core,
     going_on: Callable[[Sequence[RunningTurn]], Awaitable[list[TurnInput]]],
     alive: Liveness,
+    health: Health,
 ) -> tuple[Peers, list[TurnInput]]:
     """Live among the other processes of the store until the stack is closed; returns also the turns that are to start now."""
 
@@ -237,10 +250,12 @@ async def _join(
     await alive.join()
     stack.push_async_callback(_leave, alive)
     # Before anything is taken over, which may take long: a process that is not heard is taken for dead.
-    _run_beside(stack, peers.keep_renewing(), "beat by which other processes know that this one lives")
+    _run_beside(
+        stack, peers.keep_renewing(), "beat by which other processes know that this one lives", health
+    )
     never_started = await going_on(())
-    _run_beside(stack, peers.keep_taking_over(), "takeover of what dead processes left")
-    _run_beside(stack, peers.keep_hearing(), "relay from other processes")
+    _run_beside(stack, peers.keep_taking_over(), "takeover of what dead processes left", health)
+    _run_beside(stack, peers.keep_hearing(), "relay from other processes", health)
     return peers, never_started
 
 
@@ -260,54 +275,71 @@ async def _leave(alive: Liveness) -> None:
 
 
 async def come_to_rest(
-    slack: SlackPlatform, router: Router, desk: LocalDesk, patience: float, hurry: asyncio.Event
+    slack: SlackPlatform, core: Core, desk: LocalDesk, patience: float, hurry: asyncio.Event
 ) -> None:
     """Take in nothing more, let what runs come to its end within `patience` seconds, cut off what does not."""
     deadline = asyncio.get_running_loop().time() + patience
     await slack.stop_intake()
     left = max(0.0, deadline - asyncio.get_running_loop().time())
-    await unless(hurry, asyncio.gather(router.drain(left), slack.drain(left), desk.drain(left)))
-    await asyncio.gather(router.cut(CUT_SECONDS), desk.aclose(CUT_SECONDS))
+    await unless(
+        hurry,
+        asyncio.gather(
+            core.router.drain(left), core.applying.rest(left), slack.drain(left), desk.drain(left)
+        ),
+    )
+    await asyncio.gather(
+        core.router.cut(CUT_SECONDS), core.applying.rest(CUT_SECONDS), desk.aclose(CUT_SECONDS)
+    )
 
 
 async def _anchor(
     stack: AsyncExitStack,
     config: Config,
     secrets: Secrets,
-    audit: AuditReader,
+    store: Store,
     platform: Platform,
     clock: Clock,
 ) -> None:
     """Note the heads of the audit down until the stack is closed, and once more then."""
     channel = config.audit.anchor_channel
-    anchoring = Anchoring(audit, clock, config.anchor_path, posting(platform, channel) if channel else None)
+    is_mine = _in_one_process(store, config.store.lease_seconds)
+    post = posting(platform, channel, is_mine) if channel else None
+    anchoring = Anchoring(store.audit, clock, config.anchor_path, post)
     await anchoring.begin([key.id for key in secrets.keys.audit] if secrets.keys else [])
     stack.push_async_callback(anchoring.end)
     _run_beside(stack, anchoring.keep(), "anchoring of the audit")
 
 
 def _look_after(
-    stack: AsyncExitStack, sweeping: Coroutine[Any, Any, None], metrics: Metrics, policy: PolicyWatch
+    stack: AsyncExitStack,
+    core: Core,
+    lease_seconds: float,
+    metrics: Metrics,
+    policy: PolicyWatch,
+    health: Health,
 ) -> None:
-    _run_beside(stack, sweeping, "expiry sweep")
+    _run_beside(stack, sweep(_overdue(core, lease_seconds)), "expiry sweep", health)
     _run_beside(stack, metrics.watch_loop(), "loop lag")
-    _run_beside(stack, policy.watch(), "policy check")
+    _run_beside(stack, policy.watch(_in_one_process(core.store, lease_seconds)), "policy check")
 
 
-def _run_beside(stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str) -> None:
-    """Run `work` until the stack is closed; that it ended before is a fault, which the log tells."""
+def _run_beside(
+    stack: AsyncExitStack, work: Coroutine[Any, Any, None], name: str, health: Health | None = None
+) -> None:
+    """Run `work` until the stack is closed. That it ended before is a fault, which the log tells; with `health`, the bot must not
+    go on without it."""
     task = asyncio.create_task(work, name=name)
-    task.add_done_callback(_tell_of_death)
+    task.add_done_callback(partial(_tell_of_death, health))
     stack.push_async_callback(_cancel, task)
 
 
-def _tell_of_death(task: asyncio.Task[None]) -> None:
-    if not task.cancelled():
-        _log.error(
-            "the %s ended and does not run until the bot is started again",
-            task.get_name(),
-            exc_info=task.exception(),
-        )
+def _tell_of_death(health: Health | None, task: asyncio.Task[None]) -> None:
+    if task.cancelled():
+        return
+    then = "does not run until the bot is started again" if health is None else "the bot comes to rest"
+    _log.error("the %s ended and %s", task.get_name(), then, exc_info=task.exception())
+    if health is not None:
+        health.fail(task.get_name())
 
 
 async def _cancel(task: asyncio.Task[None]) -> None:

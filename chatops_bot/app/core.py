@@ -140,6 +140,7 @@ def build_core(
         [redactor, logs] if logs else [redactor],
         ids,
         config.proposal_lifetime,
+        clock,
     )
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,

@@ -11,6 +11,7 @@ from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import sealed_button
+from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.view import View
 from chatops_bot.ports import Clock, Directory, Ids, Platform, Store
 from chatops_bot.rendering.card import proposal_card
@@ -29,7 +30,7 @@ from chatops_bot.sessions.telling import Telling
 from chatops_bot.sessions.undoing import Undoing
 from chatops_bot.sessions.watching import Watching
 from chatops_bot.tools.apply import Applier
-from chatops_bot.tools.drafting import Drafter
+from chatops_bot.tools.drafting import Drafter, subject_of
 from chatops_bot.tools.inverting import Inverter
 from chatops_bot.tools.observing import Observer
 from chatops_bot.tools.proposal_moves import ProposalMoves
@@ -89,25 +90,27 @@ def build_engine(
     that nobody could meet."""
     policy = sound_policy(config, registry)
     moves = ProposalMoves(store.proposals, store.audit, clock, redactor, secrets)
+    seals = VoteSeals(node.actions)
     drafter = Drafter(policy, clock, ids, config.proposal_lifetime, node.actions[0])
 
     def card(proposal: Proposal, *, codes: Mapping[str, str] | None = None) -> View:
         return proposal_card(
             proposal, codes=codes, approver_configured=config.has_approver, redact=redactor.text,
             approver_mentions=approvers_called(policy, proposal), sealed=partial(sealed_button, node.buttons),
+            frozen=policy.frozen_on_card(subject_of(proposal), clock.now()),
         )  # fmt: skip
 
     cards = ProposalCards(store, platform, card, clock)
     applying = Applying(
         proposals=store.proposals, directory=directory, applier=Applier(registry, redactor, policy, node.actions, secrets),
-        policy=policy, moves=moves, cards=cards, process=node.name, is_dead=node.alive.is_dead, clock=clock,
+        policy=policy, moves=moves, cards=cards, process=node.name, is_dead=node.alive.is_dead, clock=clock, seals=seals,
         lock=TargetLock(store.leases, node.name, node.alive.is_dead, clock, say_alive=node.alive.renew),
     )  # fmt: skip
 
     def decisions_on(platform: Platform) -> Decisions:
         return Decisions(
             proposals=store.proposals, telling=Telling(platform), policy=policy, moves=moves, cards=cards,
-            applying=applying, redactor=redactor, clock=clock, key=node.buttons,
+            applying=applying, redactor=redactor, clock=clock, key=node.buttons, seals=seals,
         )  # fmt: skip
 
     renewals = Renewals(
@@ -116,7 +119,7 @@ def build_engine(
     )  # fmt: skip
     reading = Reading(
         proposals=store.proposals, platform=platform, directory=directory, policy=policy, moves=moves, cards=cards,
-        decisions=decisions_on(platform), redactor=redactor, clock=clock, key=node.buttons,
+        decisions=decisions_on(platform), redactor=redactor, clock=clock, key=node.buttons, seals=seals,
     )  # fmt: skip
     reasons = Reasons(
         proposals=store.proposals, platform=platform, directory=directory, decisions=decisions_on(platform), cards=cards,
@@ -127,7 +130,7 @@ def build_engine(
     )  # fmt: skip
     undoing, keeping, afterwards = _aftercare(
         policy, drafter, moves, cards, applying, decisions_on(platform), store=store, registry=registry, platform=platform,
-        directory=directory, redactor=redactor, clock=clock,
+        directory=directory, redactor=redactor, clock=clock, seals=seals,
     )  # fmt: skip
     proposer = Proposer(store.proposals, moves, drafter, clock)
     return Engine(
@@ -138,7 +141,7 @@ def build_engine(
 
 def _aftercare(
     policy: Policy, drafter: Drafter, moves: ProposalMoves, cards: ProposalCards, applying: Applying, decisions: Decisions, *,
-    store: Store, registry: Registry, platform: Platform, directory: Directory, redactor: Redactor, clock: Clock,
+    store: Store, registry: Registry, platform: Platform, directory: Directory, redactor: Redactor, clock: Clock, seals: VoteSeals,
 ) -> tuple[Undoing, Keeping, Afterwards]:  # fmt: skip
     """What happens to a change after it was run."""
     inverter = Inverter(registry, drafter)
@@ -152,7 +155,7 @@ def _aftercare(
     )  # fmt: skip
     reverting = Reverting(
         proposals=store.proposals, platform=platform, directory=directory, policy=policy, inverter=inverter, drafter=drafter,
-        moves=moves, cards=cards, applying=applying, redactor=redactor,
+        moves=moves, cards=cards, applying=applying, redactor=redactor, seals=seals,
     )  # fmt: skip
     afterwards = Afterwards(
         proposals=store.proposals, watching=Watching(Observer(registry, redactor), moves, cards), undoing=undoing,

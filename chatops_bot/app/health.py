@@ -42,9 +42,17 @@ class Health:
         self._check_store = check_store
         self._life = "The bot is starting: what its last process left open is not settled yet."
         self._pending: asyncio.Task[str] | None = None
+        self.failed = asyncio.Event()
+        """Set when a part died without which the bot must not go on."""
 
     def recovered(self) -> None:
-        self._life = ""
+        if not self.failed.is_set():
+            self._life = ""
+
+    def fail(self, part: str) -> None:
+        """Red from now on: a part died."""
+        self._life = f"The {part} died, so the bot comes to rest; its log says why."
+        self.failed.set()
 
     def drain(self) -> None:
         self._life = "The bot was told to end: it finishes its turns and takes in nothing more."

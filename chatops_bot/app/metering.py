@@ -219,8 +219,8 @@ def _counting_rest(transcripts: Transcripts, count: TurnCount) -> Callable[..., 
 
 
 def _counting_add(proposals: Proposals, metrics: Metrics, tools: frozenset[str]) -> Callable[..., Any]:
-    async def add(proposal: Proposal, record: AuditRecord | None = None) -> None:
-        await proposals.add(proposal, record)
+    async def add(proposal: Proposal, record: AuditRecord | None = None, *, by_turn: str = "") -> None:
+        await proposals.add(proposal, record, by_turn=by_turn)
         metrics.proposal_moves.labels(proposal.state.value).inc()
         if record is not None:
             _count_call(record, metrics, tools)

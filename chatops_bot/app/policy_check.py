@@ -5,7 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from chatops_bot.app.config import Config
-from chatops_bot.domain.errors import ConfigInvalid, PlatformError
+from chatops_bot.domain.errors import ConfigInvalid, PlatformError, StoreError
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.policy import Policy
@@ -85,13 +85,20 @@ class PolicyWatch:
         self._platform = platform
         self._told: list[str] = []
 
-    async def watch(self, first: float = FIRST_LOOK_SECONDS, every: float = LOOK_SECONDS) -> None:
-        """Look after `first` seconds and every `every` from then on, until cancelled."""
+    async def watch(
+        self,
+        is_mine: Callable[[], Awaitable[bool]],
+        first: float = FIRST_LOOK_SECONDS,
+        every: float = LOOK_SECONDS,
+    ) -> None:
+        """Look after `first` seconds and every `every` from then on, until cancelled; each time only where `is_mine`: of several
+        bots one tells."""
         await asyncio.sleep(first)
         while True:
             try:
-                await self.look()
-            except PlatformError as error:
+                if await is_mine():
+                    await self.look()
+            except (PlatformError, StoreError) as error:
                 _log.warning("the policy was not tried on the people of today: %s", error)
             await asyncio.sleep(every)
 

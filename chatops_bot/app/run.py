@@ -42,5 +42,7 @@ async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
             }
             sys.stdout.write(json.dumps(ready) + "\n")
             sys.stdout.flush()
-        await stop.asked.wait()
+        if await unless(stop.asked, asyncio.ensure_future(bot.failed.wait())):
+            stop.ask()
+            return 1
     return 0

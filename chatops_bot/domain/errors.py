@@ -132,6 +132,14 @@ class StoreError(ChatopsError):
     """The store, or a row of it, cannot be used. The message names the file or the row, and what to do."""
 
 
+class StoreUnavailable(StoreError):
+    """The store as a whole cannot be reached, or takes nothing. What was to be written may have been written."""
+
+
+class AuditGone(StoreError):
+    """A store without the table of its audit, which no version of the bot leaves behind."""
+
+
 class StoreTooNew(StoreError):
     """The file was written by a newer version of this program."""
 

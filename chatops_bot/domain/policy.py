@@ -27,7 +27,8 @@ MOST_CALLED = 10
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The change that a question about rights is about. `channel` is where it was asked for; `target` what it changes."""
+    """The change that a question about rights is about. `channel` is where it was asked for; `target` what it changes; `code` what
+    people type to decide it, as far as it has one yet."""
 
     tool: str
     effect: Effect
@@ -35,6 +36,7 @@ class Subject:
     target: str
     requester_id: str
     channel: str
+    code: str = "CODE"
 
 
 class Policy:
@@ -124,6 +126,11 @@ class Policy:
         """A freeze that holds for `subject` at `now`: whoever approves then breaks the glass."""
         return next(self._freezes(subject, now), None)
 
+    def frozen_on_card(self, subject: Subject, now: datetime) -> Phrase | None:
+        """What a card says of a freeze that holds at `now`."""
+        freeze = self.frozen(subject, now)
+        return None if freeze is None else say.frozen_on_card(freeze, subject.code)
+
     def _refused(self, person: Person, subject: Subject, via: Via) -> Phrase | None:
         """Why `person` may not approve at any hour."""
         covering = self.covering(subject)
@@ -146,9 +153,9 @@ class Policy:
     def _frozen(self, person: Person, subject: Subject, now: datetime, break_glass: str) -> Phrase | None:
         for freeze in self._freezes(subject, now):
             if not freeze.break_glass.includes(person):
-                return say.frozen(freeze)
+                return say.frozen(freeze, subject.code)
             if not break_glass.strip():
-                return say.BREAK_GLASS.filled(until=freeze.until)
+                return say.BREAK_GLASS.filled(until=freeze.until, code=subject.code)
         return None
 
     # -- whom to call ---------------------------------------------------------------------------------------------------

@@ -20,13 +20,20 @@ NOT_YOURS = Phrase(
     "This form asks {name}, and only {name} can fill it in; you can ask for the same yourself.",
 )
 BREAK_GLASS = Phrase(
-    "冻结期至 {until}，未执行任何操作。您可以紧急批准，理由会被标记以供复核：请输入 `批准 代码 紧急: 原因`。",
+    "冻结期至 {until}，未执行任何操作。您可以紧急批准，理由会被标记以供复核：请输入“批准 {code} 紧急: 原因”。",
     "Frozen until {until}, so nothing was run. You may break the glass, and your reason is flagged for review: "
-    "type `approve CODE break-glass: reason`.",
+    "type “approve {code} break-glass: reason”.",
 )
 _FROZEN = Phrase(
-    "冻结期至 {until}，未执行任何操作；{who}可以用 `批准 代码 紧急: 原因` 紧急批准。",
-    "Frozen until {until}, so nothing was run; {who} may break the glass with `approve CODE break-glass: reason`.",
+    "冻结期至 {until}，未执行任何操作；{who}可以用“批准 {code} 紧急: 原因”紧急批准。",
+    "Frozen until {until}, so nothing was run; {who} may break the glass with “approve {code} break-glass: reason”.",
+)
+_ON_CARD = Phrase(
+    "冻结期至 {until}；{who}可以紧急批准，请输入：批准 {code} 紧急: 原因",
+    "Frozen until {until}; {who} may break the glass by typing: approve {code} break-glass: reason",
+)
+_ON_CARD_FOR_ALL = Phrase(
+    "冻结期至 {until}；此前任何人都不能批准。", "Frozen until {until}; nobody may approve before."
 )
 _FROZEN_FOR_ALL = Phrase(
     "冻结期至 {until}，未执行任何操作；此前任何人都不能批准，请在那之后再批准。",
@@ -46,11 +53,18 @@ _NOBODY_ASKS = Phrase(
 )
 
 
-def frozen(freeze: Freeze) -> Phrase:
-    """To somebody who may not break the glass."""
+def frozen(freeze: Freeze, code: str) -> Phrase:
+    """To somebody who may not break the glass; `code` is what they would type."""
     if freeze.break_glass == Who():
         return _FROZEN_FOR_ALL.filled(until=freeze.until)
-    return _with_who(_FROZEN, freeze.break_glass, until=freeze.until)
+    return _with_who(_FROZEN, freeze.break_glass, until=freeze.until, code=code)
+
+
+def frozen_on_card(freeze: Freeze, code: str) -> Phrase:
+    """To everybody who sees the card."""
+    if freeze.break_glass == Who():
+        return _ON_CARD_FOR_ALL.filled(until=freeze.until)
+    return _with_who(_ON_CARD, freeze.break_glass, until=freeze.until, code=code)
 
 
 def only_in(tool: str, channels: Iterable[str]) -> Phrase:

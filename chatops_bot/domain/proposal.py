@@ -3,9 +3,9 @@
 A proposal moves only along `EDGES`. Each move is one compare-and-set on (id, state, revision) in the store, together with
 its audit row; the effect comes after the move, the chat message after the effect. `claimed` means: one process has the
 right to run the stored action, now. A crash in `claimed` leaves a question that only reading back can answer, and never a
-second try; only the process that held the claim may still answer it, with what it saw itself. An edge from a state to
-itself notes something on the proposal: an approval of several, a reminder, why it was rejected, what was seen after it was
-applied.
+second try; only the process that held the claim may still answer it, with what it saw itself. `withdrawn` means: it was
+approved, and right before it ran that no longer held. An edge from a state to itself notes something on the proposal: an
+approval of several, a reminder, why it was rejected, what was seen after it was applied.
 """
 
 import hashlib
@@ -32,6 +32,7 @@ class ProposalState(StrEnum):
     DRIFTED = "drifted"
     REJECTED = "rejected"
     EXPIRED = "expired"
+    WITHDRAWN = "withdrawn"
     SUPERSEDED = "superseded"
 
 
@@ -45,7 +46,9 @@ EDGES: dict[ProposalState, frozenset[ProposalState]] = {
             ProposalState.SUPERSEDED,
         }
     ),
-    ProposalState.APPROVED: frozenset({ProposalState.CLAIMED, ProposalState.EXPIRED}),
+    ProposalState.APPROVED: frozenset(
+        {ProposalState.CLAIMED, ProposalState.EXPIRED, ProposalState.WITHDRAWN}
+    ),
     ProposalState.CLAIMED: frozenset(
         {ProposalState.APPLIED, ProposalState.FAILED, ProposalState.OUTCOME_UNKNOWN, ProposalState.DRIFTED}
     ),
@@ -57,6 +60,7 @@ EDGES: dict[ProposalState, frozenset[ProposalState]] = {
     ProposalState.DRIFTED: frozenset({ProposalState.SUPERSEDED}),
     ProposalState.REJECTED: frozenset({ProposalState.REJECTED}),
     ProposalState.EXPIRED: frozenset({ProposalState.REJECTED, ProposalState.SUPERSEDED}),
+    ProposalState.WITHDRAWN: frozenset({ProposalState.SUPERSEDED}),
     ProposalState.SUPERSEDED: frozenset(),
 }
 
@@ -77,7 +81,10 @@ Via = Literal["button", "code", "local"]
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One person's approval. `break_glass` is why they approved in spite of a freeze, empty when there was none."""
+    """One person's approval. `break_glass` is why they approved in spite of a freeze, empty when there was none.
+
+    `seal` proves that this program counted it (`sealed_vote`).
+    """
 
     person_id: str
     person_name: str
@@ -85,6 +92,15 @@ class Vote:
     at: datetime
     via: Via
     break_glass: str = ""
+    seal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Somebody who opened all of a long card, and the seal that proves it."""
+
+    person_id: str
+    seal: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +123,7 @@ class Proposal:
     a move. `card` is the message that shows it, as of `shown_revision`.
 
     `votes` are the approvals so far; `decided_*` is who rejected, or whose approval completed the quorum; `reason` is why they rejected.
-    `read_by` are the ids of people who opened all of a long card. `claimed_by` is the process that runs it, `fence` the
+    `read_by` are the people who opened all of a long card. `claimed_by` is the process that runs it, `fence` the
     number of its lease on the target. `inverse_of` is the proposal that this one takes back, `undone_by` the one that takes
     this back, `taken_back_at` when it was seen that it did. `keep_for` is how long an applied action stands unless somebody keeps it (None: for good), `keep_until` the
     moment when that ends, and `kept_by_*` who kept it.
@@ -140,7 +156,7 @@ class Proposal:
     card: MessageRef | None = None
     shown_revision: int = -1
     votes: tuple[Vote, ...] = ()
-    read_by: tuple[str, ...] = ()
+    read_by: tuple[Reader, ...] = ()
     asked_again_at: datetime | None = None
     escalated_at: datetime | None = None
     decided_by_id: str = ""

@@ -5,7 +5,8 @@ into, so it is good for exactly the call which that form asked for, and the valu
 from everything else.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ TYPED = f"{_PREFIX}:typed"
 """Stands for a value while its form is judged: it has no reference yet."""
 IN_SCHEMA = "A secret. Leave it out: whoever asks gives it in a form, and you never see it."
 """What a model reads in place of the argument's own description."""
+_REFERENCE = re.compile(rf"{_PREFIX}:[\w-]+:[\w-]+")
 _LENGTH = Phrase("长度须为 {least} 到 {most} 个字符。", "It must be {least} to {most} characters long.")
 
 
@@ -49,6 +51,15 @@ def form_of(value: Any) -> str | None:
     """The form that a reference names; None for anything else."""
     parts = value.split(":") if isinstance(value, str) else []
     return parts[1] if len(parts) == 3 and parts[0] == _PREFIX else None
+
+
+def holds_reference(value: Any) -> bool:
+    """Whether a reference stands anywhere in a value: whole, within a text, in a list, as a key."""
+    if isinstance(value, str):
+        return _REFERENCE.search(value) is not None
+    if isinstance(value, Mapping):
+        return any(holds_reference(key) or holds_reference(each) for key, each in value.items())
+    return isinstance(value, Sequence) and any(map(holds_reference, value))
 
 
 def references_in(arguments: Mapping[str, Any]) -> list[str]:

@@ -13,12 +13,13 @@ state: `needs_reading` is the same from the first showing to the click on Approv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from chatops_bot.domain.language import Language
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.view import Block, Code, Fact, Facts, Heading, Lines, Notice, View
 from chatops_bot.rendering import card_notices as notices
 from chatops_bot.rendering.card_action import Action, Part, action_of
-from chatops_bot.rendering.card_buttons import Sealed, asking, buttons
+from chatops_bot.rendering.card_buttons import Sealed, asking, buttons, is_tampered
 from chatops_bot.rendering.card_cutting import Room, cut
 from chatops_bot.rendering.card_outcome import all_parts, broken_glass, code_of, decision, outcome, progress
 from chatops_bot.rendering.card_pages import LABEL_CHARS, pages_of
@@ -56,12 +57,14 @@ def proposal_card(
     approver_configured: bool = True,
     approver_mentions: tuple[str, ...] = (),
     codes: Mapping[str, str] | None = None,
+    frozen: Phrase | None = None,
     redact: Callable[[str], str] = str,
     sealed: Sealed = unsealed,
 ) -> View:
     """The card of `proposal` in its language, for the state it is in.
 
     A pending card calls `approver_mentions` (platform ids), and says so when nobody is configured who could approve.
+    `frozen` says that a freeze holds now, and who may approve in spite of it.
     `codes` are those of the proposals that it points to (`supersedes`, `superseded_by`, `inverse_of`, `undone_by`), by id.
     `redact` takes the secrets out of a text; every text that did not originate here goes through it, one by one. `sealed`
     makes the value of a button from its press, the proposal's id and the revision.
@@ -86,6 +89,8 @@ def proposal_card(
         blocks.append(_left_out(proposal, action, language))
     if is_pending:
         blocks.extend(progress(proposal, language))
+        if frozen is not None:
+            blocks.append(Notice(exact(frozen.said_in(language)), "warning"))
         blocks.extend(asking(proposal, language, approver_configured, approver_mentions))
     blocks.extend(buttons(proposal, language, sealed, shows_all=shows_all))
     blocks.append(_record(proposal, action, is_whole, language))
@@ -145,7 +150,9 @@ def _glance(
         if other:
             yield Fact(phrase.said_in(language), code_of(other, codes))
     if is_pending:
-        yield Fact(notices.RISK.said_in(language), notices.RISKS[proposal.risk].said_in(language))
+        is_for_good = proposal.effect is Effect.DESTRUCTIVE and proposal.risk is Risk.HIGH
+        risk = notices.HIGH_FOR_GOOD if is_for_good else notices.RISKS[proposal.risk]
+        yield Fact(notices.RISK.said_in(language), risk.said_in(language))
         if plan.inverse is not None:
             yield Fact(notices.CAN_UNDO.said_in(language), exact(plan.inverse.summary.said_in(language)))
         if proposal.keep_for is not None:
@@ -209,4 +216,5 @@ def _record(proposal: Proposal, action: Action, is_whole: bool, language: Langua
         lines.append(f"{notices.DECIDER.said_in(language)}: {exact(proposal.decided_by_id)}")
     if not is_whole and sum(map(len, lines)) > RECORD_CHARS:
         lines = [cut(line, HEAD_VALUE_CHARS, language) for line in lines]
-    return Code("\n".join(lines), notices.RECORD.said_in(language))
+    label = notices.FORGED_RECORD if is_tampered(proposal) else notices.RECORD
+    return Code("\n".join(lines), label.said_in(language))

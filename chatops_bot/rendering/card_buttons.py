@@ -19,7 +19,7 @@ Sealed = Callable[[str, str, int], str]
 """Makes the value of a button from its press (the button's `control`), the proposal's id and its revision."""
 
 _CONTINUES = frozenset({ProposalState.APPLIED, ProposalState.FAILED, ProposalState.OUTCOME_UNKNOWN})
-_ENDED_UNRUN = frozenset({ProposalState.EXPIRED, ProposalState.DRIFTED})
+_ENDED_UNRUN = frozenset({ProposalState.EXPIRED, ProposalState.DRIFTED, ProposalState.WITHDRAWN})
 
 
 def asking(
@@ -54,13 +54,18 @@ def buttons(proposal: Proposal, language: Language, sealed: Sealed, *, shows_all
             row.append(Button("keep", keep, sealed("keep", proposal.id, proposal.revision), "primary"))
         if proposal.plan.inverse is not None:
             offer("undo", notices.UNDO)
-    if proposal.state in _CONTINUES:
+    if proposal.state in _CONTINUES and not is_tampered(proposal):
         offer("continue", notices.CONTINUE)
     if row:
         yield Buttons(tuple(row))
     if proposal.state is ProposalState.PENDING:
         typed = notices.TYPE_TO_DECIDE.filled(code=exact(proposal.code))
         yield Lines((typed.said_in(language),))
+
+
+def is_tampered(proposal: Proposal) -> bool:
+    """Whether it was found changed in the store when it was to run: what it holds is nobody's wish."""
+    return bool((proposal.outcome or {}).get("tampered"))
 
 
 def _verdicts(proposal: Proposal, language: Language, sealed: Sealed) -> Iterator[Button]:

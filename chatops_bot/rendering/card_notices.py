@@ -23,6 +23,9 @@ HEADINGS = {
     "drifted": Phrase("未执行（情况已变）：{summary}", "Not run, things changed: {summary}"),
     "rejected": Phrase("已拒绝：{summary}", "Rejected: {summary}"),
     "expired": Phrase("已过期：{summary}", "Expired: {summary}"),
+    "withdrawn": Phrase(
+        "未执行（批准不再有效）：{summary}", "Not run, its approval no longer holds: {summary}"
+    ),
     "superseded": Phrase("已被取代：{summary}", "Replaced: {summary}"),
 }
 
@@ -34,10 +37,9 @@ RISK = Phrase("风险", "Risk")
 RISKS = {
     "low": Phrase("低", "low"),
     "medium": Phrase("中", "medium"),
-    "high": Phrase(
-        "高：会在机器上执行代码，或无法撤销", "high: runs code on a machine, or cannot be taken back"
-    ),
+    "high": Phrase("高：会在机器上执行代码", "high: runs code on a machine"),
 }
+HIGH_FOR_GOOD = Phrase("高：无法撤销", "high: cannot be taken back")
 EXPIRES = Phrase("有效期至", "Expires")
 EXPIRES_AT = Phrase("{time}（提出后 {minutes} 分钟）", "{time} ({minutes} min from request)")
 NOTHING = Phrase("无", "none")
@@ -139,6 +141,10 @@ CONTINUED = Phrase("{label}（续）", "{label} (continued)")
 
 # The quiet end of a card
 RECORD = Phrase("确切的操作", "The exact action")
+FORGED_RECORD = Phrase(
+    "存储中现在的内容（被改动过，不是大家批准的）",
+    "What the store holds now (changed, not what was approved)",
+)
 TOOL = Phrase("工具", "tool")
 CONTRACT = Phrase("工具定义", "tool contract")
 ARGUMENTS = Phrase("参数", "arguments")
@@ -197,12 +203,19 @@ REJECTED_LATE = Phrase(
     "在 {time} 过期后被拒绝，什么都没有执行。", "Rejected, after it had expired at {time}; nothing was run."
 )
 EXPIRED = Phrase("已于 {time} 过期，什么都没有执行。", "Expired at {time}; nothing was run.")
+WITHDRAWN = Phrase(
+    "批准在执行前已不再有效，什么都没有执行。",
+    "Its approval no longer held when it was about to run; nothing was run.",
+)
 SUPERSEDED = Phrase("已被新的提案取代，什么都没有执行。", "A newer proposal took its place; nothing was run.")
 SUPERSEDED_BY = Phrase(
     "已被提案 {code} 取代，什么都没有执行。", "Proposal {code} took its place; nothing was run."
 )
 RESULT = Phrase("结果", "Result")
 NOW_AND_BEFORE = Phrase("现在是 {now}（提出时是 {before}）", "now {now} (was {before} when it was asked for)")
+READ_AT = Phrase(
+    "{at} 读到 {{now}}（提出时是 {{before}}）", "read {{now}} at {at} (was {{before}} when it was asked for)"
+)
 DRIFT_FOUND = Phrase("再次核对时发现", "Found when checking again")
 
 # What a card says afterwards

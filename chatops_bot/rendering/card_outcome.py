@@ -33,9 +33,12 @@ _SENTENCES: dict[ProposalState, tuple[Phrase, Tone]] = {
     ProposalState.DRIFTED: (notices.DRIFTED, "warning"),
     ProposalState.REJECTED: (notices.REJECTED, "info"),
     ProposalState.EXPIRED: (notices.EXPIRED, "info"),
+    ProposalState.WITHDRAWN: (notices.WITHDRAWN, "warning"),
     ProposalState.SUPERSEDED: (notices.SUPERSEDED, "info"),
 }
-_SAID_BY_RESULT = frozenset({ProposalState.APPLIED, ProposalState.EXPIRED, ProposalState.SUPERSEDED})
+_SAID_BY_RESULT = frozenset(
+    {ProposalState.APPLIED, ProposalState.EXPIRED, ProposalState.WITHDRAWN, ProposalState.SUPERSEDED}
+)
 """States whose result of one line says all that the sentence would, and more."""
 _TOLD_BY_SENTENCE = _SAID_BY_RESULT | {ProposalState.REJECTED, ProposalState.DRIFTED}
 """States whose sentence, with the fields that drifted, says all that a result of one line would."""
@@ -61,8 +64,8 @@ def outcome(proposal: Proposal, language: Language, codes: Mapping[str, str], ro
     parts = tuple(outcome_parts(proposal, language))
     if is_told and not parts and not is_said and state not in _TOLD_BY_SENTENCE:
         yield Facts((Fact(notices.RESULT.said_in(language), exact(result)),))
-    if drifted := tuple(_short_drift(proposal, language)):
-        yield Facts(drifted)
+    if read := (*_short_drift(proposal, language), *_read_since(proposal, language)):
+        yield Facts(read)
     for part in parts:
         yield from room.codes(part, language)
     yield from _afterwards(proposal, language, codes)
@@ -90,13 +93,29 @@ def _short_drift(proposal: Proposal, language: Language) -> Iterator[Fact]:
     """Each field as it is now, and as it was; none of them when there is a field too long for that."""
     if _long_drift(proposal):
         return
-    for name, sides in sorted(_drift(proposal).items()):
+    yield from _now_and_before(_drift(proposal), notices.NOW_AND_BEFORE, language)
+
+
+def _read_since(proposal: Proposal, language: Language) -> Iterator[Fact]:
+    """What the target read when nobody knew any more what had come of the action."""
+    reads: Mapping[str, Mapping[str, Any]] = (proposal.outcome or {}).get("reads") or {}
+    if proposal.state is ProposalState.OUTCOME_UNKNOWN and proposal.finished_at is not None:
+        at = clock_text(proposal.finished_at, proposal.created_at)
+        yield from _now_and_before(reads, notices.READ_AT.filled(at=at), language)
+
+
+def _now_and_before(
+    fields: Mapping[str, Mapping[str, Any]], said: Phrase, language: Language
+) -> Iterator[Fact]:
+    """`said` has the placeholders `now` and `before`."""
+    for name, sides in sorted(fields.items()):
         label = field_words(Change(name, None, None), language)
         before, now = (
             notices.NOTHING.said_in(language) if side is None else value_words(label, side, language)
             for side in (_side(sides.get("before")), _side(sides.get("now")))
         )
-        yield Fact(label, notices.NOW_AND_BEFORE.filled(now=now, before=before).said_in(language))
+        now, before = (cut(side, SAID_CHARS, language) for side in (now, before))
+        yield Fact(label, said.filled(now=now, before=before).said_in(language))
 
 
 def _long_drift(proposal: Proposal) -> str:

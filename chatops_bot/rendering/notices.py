@@ -46,6 +46,25 @@ NO_ANSWER = Phrase(
     "模型没有给出任何文字；请换个说法再问一次。", "The model gave no text; please ask again in other words."
 )
 
+# The store is away. What was sent to it may have arrived: an answer, or a card, then still comes.
+NOT_TAKEN = Phrase(
+    "机器人暂时无法访问存储，这条消息没有处理；如果一分钟后仍没有回答，请再问一次。",
+    "The bot cannot reach its store at the moment, so this was not taken up; ask again in a minute, unless an answer has come by then.",
+)
+NOT_DECIDED = Phrase(
+    "机器人暂时无法访问存储；除卡片上显示的以外，没有做出任何决定。请一分钟后查看卡片，必要时再操作一次。",
+    "The bot cannot reach its store at the moment; nothing was decided that the card does not show. "
+    "Look at the card in a minute, and do it again if need be.",
+)
+NOT_SENT = Phrase(
+    "机器人暂时无法访问存储，没有提交；请一分钟后再试一次。",
+    "The bot cannot reach its store at the moment, so nothing was sent; please try again in a minute.",
+)
+NOT_STORED = Phrase(
+    "机器人暂时无法访问存储，本次回答没有完成；请一分钟后再问一次。",
+    "The bot cannot reach its store at the moment, so this answer is incomplete; ask again in a minute.",
+)
+
 # Tool lines
 CALL_RUNNING = Phrase("{label}…", "{label}…")
 CALL_OK = Phrase("{label} → {summary}，{duration}", "{label} → {summary}, {duration}")

@@ -23,6 +23,7 @@ FIELDS = {
     "timeout_seconds": Phrase("超时（秒）", "Timeout (s)"),
     "max_retry": Phrase("最多重试", "Retries at most"),
     "retry_policy": Phrase("重试方式", "Retry policy"),
+    "dependants": Phrase("依赖它的任务", "Tasks that depend on it"),
     "dependency": Phrase("依赖", "Dependency"),
 }
 """Fields of tasks as people call them; any other field shows its own name."""
@@ -41,7 +42,13 @@ RETRY_VALUES = {
     "fixed_interval": Phrase("固定间隔", "fixed interval"),
     "exponential_backoff": Phrase("间隔逐次加倍", "interval doubles each time"),
 }
-VALUES = {"status": STATUS_VALUES, "run": RUN_VALUES, "retry_policy": RETRY_VALUES}
+NO_DEPENDANTS = {"-": Phrase("无", "none")}
+VALUES = {
+    "dependants": NO_DEPENDANTS,
+    "status": STATUS_VALUES,
+    "run": RUN_VALUES,
+    "retry_policy": RETRY_VALUES,
+}
 """Values of fields in the words that forms have for them; any other value is shown to the letter."""
 TARGET_TASK = Phrase("任务 {task}", "task {task}")
 TARGET_NEW_TASK = Phrase("任务 {task}（新建）", "task {task} (new)")

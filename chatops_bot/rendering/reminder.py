@@ -29,6 +29,10 @@ _LEFT_ALONE = Phrase(
     "{code}（{summary}）没有人保留，也没有自动撤销：{why}。请决定是否撤销。",
     "Nobody kept {code} ({summary}), and it was not taken back: {why}. Please decide whether to undo it.",
 )
+_NOBODY_YET = Phrase(
+    "还没有人决定提案 {code}，现在请您来决定：{summary}。它将于 {time} 过期。",
+    "Nobody has decided about proposal {code}, so you are asked to: {summary}. It expires at {time}.",
+)
 _OPEN = Phrase("打开卡片", "Open the card")
 
 
@@ -37,9 +41,10 @@ def reminder_view(
 ) -> View:
     """A reminder in the card's language that calls `called` (platform ids) and leads to the card by `link`, if there is one."""
     language: Language = "zh" if proposal.language == "zh" else "en"
+    phrase = _NOBODY_YET if kind == "escalated" and not proposal.votes else _SAID[kind]
     summary = clip(exact(redact(proposal.plan.summary.said_in(language))), SUMMARY_CHARS)
     time = clock_text(proposal.expires_at, proposal.created_at)
-    said = _SAID[kind].filled(code=proposal.code, summary=summary, time=time).said_in(language)
+    said = phrase.filled(code=proposal.code, summary=summary, time=time).said_in(language)
     return _call(said, called, link, language)
 
 

@@ -6,19 +6,23 @@ ran nothing yet; a claimed one is settled by reading back, and is never tried ag
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Literal
 
 from chatops_bot.domain.errors import PlatformError, StoreError
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role, lower
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState, Vote
+from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.session import IsDead
 from chatops_bot.domain.voting import voices
 from chatops_bot.ports import Clock, Directory, Proposals
+from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards, language_of
 from chatops_bot.sessions.target_lock import TargetLock
@@ -28,6 +32,8 @@ from chatops_bot.tools.proposal_moves import NOBODY, ProposalMoves
 
 _log = logging.getLogger(__name__)
 
+MOMENT_SECONDS = 5.0
+"""What a sweep, or a start, waits for what it runs before it goes on."""
 KEPT_SECONDS, AGAIN_SECONDS = 600.0, 1.0
 """How long, and how often, what came of an action is tried to be stored while the store is away."""
 
@@ -35,17 +41,27 @@ STALE_AFTER = timedelta(seconds=60)
 """A card that is behind for longer than any edit takes was missed, and is not just on its way."""
 
 _EXPIRED = Phrase(
-    "此提案已于 {when} 过期，未执行任何操作；请重新发起请求。",
-    "This proposal expired at {when}; nothing was run. Ask for the change again.",
+    "此提案已于 {when} 过期，未执行任何操作；如仍需要，请在卡片上重新提出。",
+    "This proposal expired at {when}; nothing was run. Press Propose again on its card if it is still needed.",
 )
 _NOT_ALLOWED_ANY_MORE = Phrase(
-    "执行前发现 {who} 已无权批准，未执行任何操作：{why_zh}",
-    "{who} may not approve this any more, so nothing was run: {why_en}",
+    "执行前发现 {who} 已无权批准，未执行任何操作；如仍需要，请重新提出。",
+    "{who} may not approve this any more, so nothing was run. Propose it again if it is still needed.",
+)
+_FROZEN_SINCE = Phrase(
+    "批准之后、执行之前开始了冻结期，未执行任何操作；如仍需要，请重新提出。",
+    "A freeze began after it was approved and before it could run, so nothing was run. Propose it again if it is still needed.",
+)
+_FORGED = Phrase(
+    "存储的批准（{who}）不是本机器人记录的，未执行任何操作；有人改动过存储，请核查审计记录。",
+    "A stored approval ({who}) was not counted by this bot, so nothing was run. Somebody wrote to the store: look into the audit.",
 )
 _NOT_CONFIRMED = Phrase(
-    "执行前无法确认批准人的身份，未执行任何操作；请重新发起请求。",
-    "The approver's identity could not be confirmed before running, so nothing was run; ask for the change again.",
+    "执行前无法确认批准人的身份，未执行任何操作；如仍需要，请重新提出。",
+    "The approver's identity could not be confirmed before running, so nothing was run. Propose it again if it is still needed.",
 )
+_IS_FROZEN = Phrase("现在是冻结期", "a freeze holds")
+_NO_RIGHT = Phrase("{who} 已无权批准这样的变更", "{who} may not approve such a change any more")
 _STANDS = Phrase(
     "如果它已生效，不会自动撤销；请查看后自行撤销。",
     "If it took effect it is not taken back by itself; look, and take it back yourself.",
@@ -61,10 +77,19 @@ def expired_phrase(proposal: Proposal) -> Phrase:
     return _EXPIRED.filled(when=f"{proposal.expires_at:%H:%M} UTC")
 
 
+@dataclass(frozen=True, slots=True)
+class _Withdrawal:
+    """Why what was approved is not run, as the audit names it and as people read it, and the votes that do not hold."""
+
+    cause: Literal["forged", "not_confirmed", "frozen", "lost_right"]
+    said: Phrase
+    votes: Sequence[Vote]
+
+
 class Applying:
     def __init__(
         self, *, proposals: Proposals, directory: Directory, applier: Applier, policy: Policy, moves: ProposalMoves,
-        cards: ProposalCards, lock: TargetLock, process: str, is_dead: IsDead, clock: Clock,
+        cards: ProposalCards, lock: TargetLock, process: str, is_dead: IsDead, clock: Clock, seals: VoteSeals,
     ) -> None:  # fmt: skip
         """`process` names this process among those that share the store."""
         self._proposals = proposals
@@ -77,32 +102,40 @@ class Applying:
         self._process = process
         self._is_dead = is_dead
         self._clock = clock
+        self._seals = seals
         self._running: set[str] = set()
+        self._beside: set[asyncio.Task[None]] = set()
 
-    async def run(self, approved: Proposal) -> None:
-        """Bring an approved proposal to its end. Does nothing when it is being run already, here or elsewhere."""
+    async def run(self, approved: Proposal, on_wait: Callable[[], None] = lambda: None) -> None:
+        """Bring an approved proposal to its end. Does nothing when it is being run already, here or elsewhere. `on_wait` is told
+        if its target is busy."""
         if approved.id in self._running:
             return
         self._running.add(approved.id)
         try:
             with bound(session=approved.session, turn=approved.turn_id, proposal=approved.id):
-                waits = _WAITS_FOR_TARGET.filled(target=approved.plan.target)
-                async with self._lock.held(
-                    approved, partial(self._cards.show_note, approved, waits)
-                ) as fence:
+                async with self._lock.held(approved, partial(self._say_waits, approved, on_wait)) as fence:
                     final = await self._claim_and_run(approved, fence)
                 if final is not None:
                     await self._cards.settle(final)
         finally:
             self._running.discard(approved.id)
 
+    async def _say_waits(self, approved: Proposal, on_wait: Callable[[], None]) -> None:
+        on_wait()
+        await self._cards.show_note(approved, _WAITS_FOR_TARGET.filled(target=approved.plan.target))
+
     async def _claim_and_run(self, approved: Proposal, fence: int | None) -> Proposal | None:
         """The proposal at its end; None when another process brings it there."""
         if fence is None:
             return await self._expired(approved, expired_phrase(approved))
+        forged = self._seals.forged(approved)
+        if forged:
+            _log.error("proposal %s has approvals in the store that no bot counted", approved.id)
+            return await self._withdrawn(approved, _Withdrawal("forged", _FORGED, forged))
         approver = await self._standing(approved)
-        if isinstance(approver, Phrase):
-            return await self._expired(approved, approver)
+        if isinstance(approver, _Withdrawal):
+            return await self._withdrawn(approved, approver)
         claimed = await self._moves.move(
             approved, ProposalState.CLAIMED, approver, "claimed", {"process": self._process, "fence": fence},
             claimed_by=self._process, fence=fence,
@@ -123,15 +156,19 @@ class Applying:
     async def hindrance(self, approved: Proposal) -> Phrase | None:
         """Why `approved` would not be run now. Raises PlatformError while it cannot be asked who approved it."""
         found = await self._standing(approved)
-        if found is _NOT_CONFIRMED:
+        if isinstance(found, Person):
+            return None
+        if found.cause == "not_confirmed":
             raise PlatformError("It cannot be confirmed who approved it.")
-        return found if isinstance(found, Phrase) else None
+        who = ", ".join(vote.person_name for vote in found.votes)
+        return (_IS_FROZEN if found.cause == "frozen" else _NO_RIGHT).filled(who=who)
 
-    async def _standing(self, approved: Proposal) -> Person | Phrase:
+    async def _standing(self, approved: Proposal) -> Person | _Withdrawal:
         """The last of the approvers, when enough of them may still approve; otherwise why nothing may run."""
         subject, now = subject_of(approved), self._clock.now()
+        is_frozen = self._policy.frozen(subject, now) is not None
         standing: list[Person] = []
-        lost: list[tuple[Vote, Phrase]] = []
+        lost: list[tuple[Vote, bool]] = []
         for vote in approved.votes:
             try:
                 person = await self._voter(vote, approved)
@@ -142,14 +179,16 @@ class Applying:
             if why is None:
                 standing.append(person)
             else:
-                lost.append((vote, why))
+                _log.info("the approval of %s does not hold any more: %s", vote.person_id, why)
+                lost.append((vote, is_frozen and self._policy.could_approve(person, subject, vote.via)))
         if standing and voices(person.id for person in standing) >= approved.quorum:
             return standing[-1]
         if not lost:
-            return _NOT_CONFIRMED
-        who = ", ".join(vote.person_name for vote, _ in lost)
-        why = lost[0][1]
-        return _NOT_ALLOWED_ANY_MORE.filled(who=who, why_zh=why.zh, why_en=why.en)
+            return _Withdrawal("not_confirmed", _NOT_CONFIRMED, approved.votes)
+        votes = [vote for vote, _ in lost]
+        if all(is_frozen_out for _, is_frozen_out in lost):
+            return _Withdrawal("frozen", _FROZEN_SINCE, votes)
+        return _Withdrawal("lost_right", _NOT_ALLOWED_ANY_MORE, votes)
 
     async def _voter(self, vote: Vote, proposal: Proposal) -> Person:
         """Who voted, with what they may now of what they voted with: at a terminal people may act with less."""
@@ -210,8 +249,10 @@ class Applying:
         keep_for = proposal.keep_for if to is ProposalState.APPLIED else None
         until = {} if keep_for is None else {"keep_until": self._clock.now() + keep_for}
         outcome: Mapping[str, object] = applied.content
+        if applied.is_tampered:
+            _log.error("proposal %s was changed in the store after it was shown; nothing ran", proposal.id)
         return await self._moves.move(
-            proposal, to, person, to.value, outcome,
+            proposal, to, person, "tampered" if applied.is_tampered else to.value, outcome,
             finished_at=self._clock.now(), outcome=outcome, outcome_text=_said(proposal, applied),
             **until,
         )  # fmt: skip
@@ -228,6 +269,16 @@ class Applying:
             outcome_text=why.said_in(language_of(proposal)),
         )  # fmt: skip
 
+    async def _withdrawn(self, approved: Proposal, withdrawal: _Withdrawal) -> Proposal | None:
+        who = ", ".join(vote.person_name for vote in withdrawal.votes)
+        said = withdrawal.said.filled(who=who)
+        voters = [vote.person_id for vote in withdrawal.votes]
+        return await self._moves.move(
+            approved, ProposalState.WITHDRAWN, NOBODY, "withdrawn",
+            {"why": said.en, "cause": withdrawal.cause, "voters": voters},
+            outcome_text=said.said_in(language_of(approved)),
+        )  # fmt: skip
+
     async def sweep(self) -> None:
         """Close what nobody decided in time or could be run in time, settle what dead processes ran, and bring cards up to date
         that an edit did not reach."""
@@ -236,9 +287,9 @@ class Applying:
             if now >= proposal.expires_at:
                 await self.expire(proposal, expired_phrase(proposal))
         await self._settle_abandoned()
-        for proposal in await self._in_states(ProposalState.APPROVED):
-            if now - _touched(proposal) > STALE_AFTER:  # whose process died in the moment between
-                await self.run(proposal)
+        approved = await self._in_states(ProposalState.APPROVED)
+        # Whose process died in the moment between.
+        await self._run_beside([one for one in approved if now - _touched(one) > STALE_AFTER])
         for proposal in await self._proposals.with_stale_card():
             if proposal.state is not ProposalState.CLAIMED and now - _touched(proposal) > STALE_AFTER:
                 await self._cards.catch_up(proposal)
@@ -246,10 +297,41 @@ class Applying:
     async def recover(self) -> None:
         """After a process died, this one's predecessor or another: settle what it ran, run what was approved, catch up on cards."""
         await self._settle_abandoned()
-        await asyncio.gather(*(self.run(one) for one in await self._in_states(ProposalState.APPROVED)))
+        await self._run_beside(await self._in_states(ProposalState.APPROVED))
         for proposal in await self._proposals.with_stale_card():
             if proposal.state is not ProposalState.CLAIMED:
                 await self._cards.catch_up(proposal)
+
+    async def rest(self, patience: float) -> None:
+        """Let what a sweep or a recovery started come to its end, for so many seconds; the rest is cut off, as by a crash."""
+        if self._beside:
+            await asyncio.wait(self._beside, timeout=patience)
+        await let_go([*self._beside])
+
+    async def _run_beside(self, approved: Sequence[Proposal]) -> None:
+        """Run them beside all else, since one may wait for its target as long as it lives; those that run at once get a moment."""
+        started = []
+        for one in approved:
+            gone_on = asyncio.Event()
+            task = asyncio.create_task(self._run_telling(one, gone_on), name=f"run of {one.id}")
+            self._beside.add(task)
+            task.add_done_callback(self._is_over)
+            started.append(gone_on)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(MOMENT_SECONDS):
+                for gone_on in started:
+                    await gone_on.wait()
+
+    async def _run_telling(self, approved: Proposal, gone_on: asyncio.Event) -> None:
+        try:
+            await self.run(approved, gone_on.set)
+        finally:
+            gone_on.set()
+
+    def _is_over(self, task: asyncio.Task[None]) -> None:
+        self._beside.discard(task)
+        if not task.cancelled() and (failure := task.exception()) is not None:
+            _log.error("the %s failed", task.get_name(), exc_info=failure)
 
     async def _settle_abandoned(self) -> None:
         for proposal in await self._in_states(ProposalState.CLAIMED):

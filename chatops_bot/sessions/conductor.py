@@ -11,7 +11,7 @@ from chatops_bot.context.fence import fence
 from chatops_bot.context.history import project
 from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_agent_system_prompt, inline
 from chatops_bot.context.speakers import people_of
-from chatops_bot.domain.errors import ModelError, PlatformError, TurnLost
+from chatops_bot.domain.errors import ModelError, PlatformError, StoreUnavailable, TurnLost
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ContextMessage, Message, SystemMessage
 from chatops_bot.domain.people import Effect, Person
@@ -300,6 +300,10 @@ class Conductor:
         except PlatformError as error:
             _log.warning("turn %s: the chat platform failed: %s", turn_id, error)
             answer.show(Rested(progress.outcome, progress.body))
+        except StoreUnavailable as error:
+            _log.error("turn %s: %s", turn_id, error)
+            answer.show(Noted(notices.NOT_STORED))
+            answer.show(Rested(progress.outcome, progress.body))
         except Exception:  # noqa: BLE001  # the turn border: whatever fails ends this turn and no other
             _log.exception("turn %s failed", turn_id)
             answer.show(Noted(_INSIDE))
@@ -307,6 +311,9 @@ class Conductor:
         self._running.pop(turn_id, None)  # from here on a Stop would only keep the end from being stored
         try:
             await self._rest(turn_id, turn_input, answer, progress)
+        except StoreUnavailable as error:
+            _log.error("turn %s: its end could not be stored: %s", turn_id, error)
+            await self._show_unstored(turn_id, answer)
         finally:
             self._on_rest(turn_input.turn_id, progress.outcome)
 
@@ -398,6 +405,15 @@ class Conductor:
         await store_rest(self._store, turn_input.session, turn_id, progress.outcome, body, self._clock)
         _log.info("the turn rests: %s", progress.outcome)
         await self._finish(turn_id, answer, progress.outcome)
+
+    async def _show_unstored(self, turn_id: str, answer: AnswerMessage) -> None:
+        """Let nobody wait for an answer whose end the store did not take; the next start closes it."""
+        if answer.view.outcome is None:
+            return
+        try:
+            await answer.finish()
+        except PlatformError as error:
+            _log.warning("turn %s: its end could not be shown: %s", turn_id, error)
 
     async def _finish(self, turn_id: str, answer: AnswerMessage, outcome: TurnOutcome) -> None:
         try:

@@ -15,11 +15,13 @@ from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState, Via, Vote
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import opened_button
+from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.voting import vote_of
 from chatops_bot.ports import Clock, Proposals
 from chatops_bot.rendering.card import needs_reading
-from chatops_bot.rendering.card_notices import READ_FIRST_REFUSED
+from chatops_bot.rendering.card_notices import HEADINGS, READ_FIRST_REFUSED
+from chatops_bot.rendering.escapes import exact
 from chatops_bot.sessions.applying import Applying, expired_phrase
 from chatops_bot.sessions.commands import Verdict
 from chatops_bot.sessions.log_ids import bound
@@ -43,19 +45,23 @@ _VOTED = Phrase(
     "您的批准已计入（{when}），每人只计一次；还需要 {missing} 位其他人批准。",
     "Your approval counts already (since {when}), and once a person; it takes {missing} more by other people.",
 )
-_WHICH = Phrase("请输入 {typed}，或按卡片上的按钮。", "Type {typed}, or press the button on the card.")
+_WHICH = Phrase("请输入{typed}，或按卡片上的按钮。", "Type {typed}, or press the button on the card.")
+_COUNTED = Phrase(
+    "您的批准已计入；还需要 {missing} 位其他人批准。",
+    "Your approval counts; it takes {missing} more by other people.",
+)
 _NOT_UNDERSTOOD: dict[Verdict, Phrase] = {
     "approve": Phrase(
-        "没有决定任何事：批准只能单独输入 `批准 {code}`；冻结期内为 `批准 {code} 紧急: 原因`。",
-        "Nothing was decided: an approval takes no words behind its code. Type `approve {code}` alone, or, in a freeze, "
-        "`approve {code} break-glass: reason`.",
+        "没有决定任何事：批准只能单独输入“批准 {code}”；冻结期内为“批准 {code} 紧急: 原因”。",
+        "Nothing was decided: an approval takes no words behind its code. Type “approve {code}” alone, or, in a freeze, "
+        "“approve {code} break-glass: reason”.",
     ),
     "reject": Phrase(
-        "没有决定任何事：请输入 `拒绝 {code}`，后面可以写理由。",
-        "Nothing was decided: type `reject {code}`, and behind it, if you like, why.",
+        "没有决定任何事：请输入“拒绝 {code}”，后面可以写理由。",
+        "Nothing was decided: type “reject {code}”, and behind it, if you like, why.",
     ),
 }
-_OR = Phrase(" 或 ", " or ")
+_OR = Phrase("或", " or ")
 _COMMANDS: dict[Verdict, Phrase] = {
     "approve": Phrase("批准", "approve"),
     "reject": Phrase("拒绝", "reject"),
@@ -82,7 +88,7 @@ class Decisions:
 
     def __init__(
         self, *, proposals: Proposals, telling: Telling, policy: Policy, moves: ProposalMoves, cards: ProposalCards,
-        applying: Applying, redactor: Redactor, clock: Clock, key: bytes,
+        applying: Applying, redactor: Redactor, clock: Clock, key: bytes, seals: VoteSeals,
     ) -> None:  # fmt: skip
         self._proposals = proposals
         self._telling = telling
@@ -93,6 +99,7 @@ class Decisions:
         self._redactor = redactor
         self._clock = clock
         self._key = key
+        self._seals = seals
 
     async def waiting(self, session: SessionKey) -> list[Proposal]:
         """The session's proposals that may be decided on now, oldest first."""
@@ -104,7 +111,7 @@ class Decisions:
     ) -> None:
         """Tell somebody who gave a verdict without a code what to type: a word alone decides nothing."""
         command = _COMMANDS[verdict].said_in(language)
-        typed = _OR.said_in(language).join(f"`{command} {one.code}`" for one in waiting)
+        typed = _OR.said_in(language).join(f"“{command} {one.code}”" for one in waiting)
         await self._telling.at(waiting[0].session, person, _WHICH.filled(typed=typed), language)
 
     async def knows(self, session: SessionKey, code: str) -> bool:
@@ -134,6 +141,27 @@ class Decisions:
             await self.approve(proposal, person, How(via), break_glass=reason)
         else:
             await self.reject(proposal, person, How(via), reason)
+        if proposal is not None and via == "code":
+            await self._answer_typed(proposal, person)
+
+    async def _answer_typed(self, before: Proposal, person: Person) -> None:
+        """Say below a typed decision what came of it: the card may be screens above. A refusal has been told already."""
+        after = await self._proposals.get(before.id) or before
+        if after.state is ProposalState.REJECTED:
+            is_theirs = after.decided_by_id == person.id and after.reason != before.reason
+            is_theirs = is_theirs or (
+                before.state is ProposalState.PENDING and after.decided_by_id == person.id
+            )
+        else:
+            is_theirs = vote_of(after, person.id) is not None and vote_of(before, person.id) is None
+        if not is_theirs:
+            return
+        if after.is_open:
+            told = _COUNTED.filled(missing=after.quorum - len(after.votes))
+        else:
+            summary = self._redactor.text(exact(after.plan.summary.said_in(language_of(after))))
+            told = HEADINGS[after.state.value].filled(summary=summary)
+        await self._telling.about(after, person, told, "info")
 
     async def press(self, event: ControlUsed) -> None:
         """A press on Approve or Reject."""
@@ -202,7 +230,7 @@ class Decisions:
                 if newer is None:
                     return
                 if newer.revision == proposal.revision:
-                    # Nobody was faster, so it was too late by the store's clock.
+                    # Nobody was faster, so its time was over when the store came to it.
                     await self._too_late(newer, person, how)
                     return
                 proposal = newer
@@ -220,7 +248,7 @@ class Decisions:
         )
         if refusal is not None:
             return await self._refused(proposal, person, refusal, how)
-        if person.id not in proposal.read_by and needs_reading(proposal, self._redactor.text):
+        if not self._seals.has_read(proposal, person.id) and needs_reading(proposal, self._redactor.text):
             return await self._refused(proposal, person, READ_FIRST_REFUSED, how)
         is_frozen = self._policy.frozen(subject_of(proposal), now) is not None
         why = self._redactor.text(break_glass.strip())[:REASON_CHARS] if is_frozen else ""
@@ -230,7 +258,7 @@ class Decisions:
             told = _VOTED.filled(when=f"{earlier.at:%H:%M} UTC", missing=missing)
             await self._telling.about(proposal, person, told)
             return True
-        vote = Vote(person.id, person.name, person.role.value, now, how.via, why)
+        vote = self._seals.vote(proposal, Vote(person.id, person.name, person.role.value, now, how.via, why))
         votes = (*proposal.votes, vote)
         is_last = len(votes) >= proposal.quorum
         moved = await self._moves.move(

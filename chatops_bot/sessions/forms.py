@@ -292,7 +292,7 @@ class Forms:
             closed_at=now, closed_by_id=person.id, closed_by_name=person.name,
         )  # fmt: skip
         if submitted is None:
-            await self._secrets.forget(arguments)
+            await self._secrets.forget(arguments, form.tool, form.session)
             await self._tell_overtaken(form, person)
             return Taken()
         return Taken(submitted, _turn(submitted, person))
@@ -300,7 +300,7 @@ class Forms:
     async def _with_references(self, answered: Form, values: FormValues) -> Form:
         """The form with what was typed into its secret fields sealed and stored apart."""
         references = {
-            each.name: await self._secrets.keep(answered.id, typed)
+            each.name: await self._secrets.keep(answered.id, typed, answered.tool, answered.session)
             for each in answered.fields
             if each.kind == "secret" and (typed := typed_secret(each, values))
         }

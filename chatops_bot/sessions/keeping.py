@@ -20,6 +20,7 @@ from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.voting import voices
 from chatops_bot.ports import Clock, Directory, Place, Platform, Proposals
 from chatops_bot.rendering.reminder import left_alone_view
@@ -43,6 +44,10 @@ _NOTHING_TO_KEEP = Phrase("已没有可保留的：{why_zh}", "There is nothing 
 _KEPT = Phrase("已由 {who} 保留。", "{who} kept it.")
 _TAKEN_BACK = Phrase("保留的时间已过，或已提出撤销。", "its time is over, or it is being taken back.")
 _NOT_TAKEN_BACK = Phrase("{outcome}（未自动撤销：{why_zh}）", "{outcome} (It was not taken back: {why_en})")
+_ALTERED = Phrase(
+    "存储的内容或批准不是本机器人记录的",
+    "what is stored of it, or of its approvals, was not written by this bot",
+)
 _CHANGED = Phrase("此后已被改动：{what}", "it was changed since: {what}")
 _TOO_FEW = Phrase(
     "撤销需要 {needed} 人批准，而批准此变更的只有 {count} 人",
@@ -121,6 +126,7 @@ class Reverting:
     def __init__(
         self, *, proposals: Proposals, platform: Platform, directory: Directory, policy: Policy, inverter: Inverter,
         drafter: Drafter, moves: ProposalMoves, cards: ProposalCards, applying: Applying, redactor: Redactor,
+        seals: VoteSeals,
     ) -> None:  # fmt: skip
         self._proposals = proposals
         self._platform = platform
@@ -132,6 +138,7 @@ class Reverting:
         self._cards = cards
         self._applying = applying
         self._redactor = redactor
+        self._seals = seals
 
     async def revert(self, applied: Proposal, now: datetime) -> bool:
         """Take `applied` back, if that is due; whether it was."""
@@ -153,12 +160,16 @@ class Reverting:
         return True
 
     async def _revert(self, applied: Proposal, inverse: Proposal | None, now: datetime) -> None:
+        if not self._seals.covers(
+            applied
+        ):  # its votes are about to be sealed once more, for what takes it back
+            await self._left_alone(applied, inverse, _ALTERED)
+            return
         try:
             requester = await self._directory.person(
                 applied.requester_id, applied.session.channel, fresh=True
             )
-            approved = _approved(applied, await self._inverter.draft(applied, requester), now)
-            approved = self._drafter.sealed(approved)
+            approved = self._approved(applied, await self._inverter.draft(applied, requester), now)
             why = await self._hindrance(applied, approved)
         except (PlatformError, ToolError) as error:
             why = _NOT_ASKED if isinstance(error, PlatformError) else error.phrase
@@ -227,12 +238,14 @@ class Reverting:
         except PlatformError as error:
             _log.warning("nobody could be called about proposal %s: %s", left.id, error)
 
-
-def _approved(applied: Proposal, draft: Proposal, now: datetime) -> Proposal:
-    """`draft` with the approvals of `applied`, and the higher quorum of the two. Who broke the glass did so for that change alone."""
-    votes = tuple(replace(vote, break_glass="") for vote in applied.votes)
-    last = votes[-1]
-    return replace(
-        draft, state=ProposalState.APPROVED, quorum=max(applied.quorum, draft.quorum), votes=votes, decided_at=now,
-        decided_by_id=last.person_id, decided_by_name=last.person_name, decided_by_role=last.role,
-    )  # fmt: skip
+    def _approved(self, applied: Proposal, draft: Proposal, now: datetime) -> Proposal:
+        """`draft` with the approvals of `applied`, and the higher quorum of the two. Who broke the glass did so for that change alone."""
+        last = applied.votes[-1]
+        approved = self._drafter.sealed(
+            replace(draft, state=ProposalState.APPROVED, quorum=max(applied.quorum, draft.quorum))
+        )
+        votes = tuple(self._seals.vote(approved, replace(vote, break_glass="")) for vote in applied.votes)
+        return replace(
+            approved, votes=votes, decided_at=now,
+            decided_by_id=last.person_id, decided_by_name=last.person_name, decided_by_role=last.role,
+        )  # fmt: skip

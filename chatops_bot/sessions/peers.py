@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter, ValidationError
 
 from chatops_bot.domain.errors import ChatopsError
-from chatops_bot.domain.language import Language
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.session import RunningTurn, SessionKey
 from chatops_bot.ports import Store
@@ -33,15 +33,16 @@ MISSED_BEATS = BEATS + 1
 
 @dataclass(frozen=True, slots=True)
 class TurnHanded:
-    """A turn of a session that the receiver holds."""
+    """A turn of a session that the receiver holds. One with a `refusal` may not begin any more: it ends with that."""
 
     turn: TurnInput
+    refusal: Phrase | None = None
     kind: Literal["turn"] = "turn"
 
 
 @dataclass(frozen=True, slots=True)
 class StopPressed:
-    """Stop on the message of a turn that the receiver holds."""
+    """Stop of a turn that the receiver holds, by its button or by word. It names the turn: heard twice, it stops no other."""
 
     session: SessionKey
     turn_id: str
@@ -49,17 +50,7 @@ class StopPressed:
     kind: Literal["stop_pressed"] = "stop_pressed"
 
 
-@dataclass(frozen=True, slots=True)
-class StopSaid:
-    """The word `stop` in a session whose turns the receiver holds."""
-
-    session: SessionKey
-    person: Person
-    language: Language
-    kind: Literal["stop_said"] = "stop_said"
-
-
-Word = TurnHanded | StopPressed | StopSaid
+Word = TurnHanded | StopPressed
 _WORD: TypeAdapter[Word] = TypeAdapter(Annotated[Word, Field(discriminator="kind")])
 
 

@@ -16,6 +16,7 @@ from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import opened_button, sealed_button
+from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.view import Modal, View
 from chatops_bot.ports import Clock, Directory, Place, Platform, Proposals
 from chatops_bot.rendering.card import needs_reading
@@ -41,6 +42,7 @@ class Reading:
     def __init__(
         self, *, proposals: Proposals, platform: Platform, directory: Directory, policy: Policy, moves: ProposalMoves,
         cards: ProposalCards, decisions: Decisions, redactor: Redactor, clock: Clock, key: bytes,
+        seals: VoteSeals,
     ) -> None:  # fmt: skip
         self._proposals = proposals
         self._platform = platform
@@ -52,6 +54,7 @@ class Reading:
         self._redactor = redactor
         self._clock = clock
         self._key = key
+        self._seals = seals
 
     async def open(self, event: ControlUsed) -> None:
         """A press on Show all."""
@@ -87,7 +90,11 @@ class Reading:
 
         None when there is nothing that they have to read first.
         """
-        if not proposal.is_open or person.id in proposal.read_by or not self._may_record(proposal, person):
+        if (
+            not proposal.is_open
+            or self._seals.has_read(proposal, person.id)
+            or not self._may_record(proposal, person)
+        ):
             return None
         if not needs_reading(proposal, self._redactor.text):
             return None
@@ -108,11 +115,11 @@ class Reading:
     async def _recorded(self, proposal: Proposal, person: Person) -> Proposal | None:
         """The proposal with its reader on record; None when there is nothing left to decide."""
         while proposal.is_open:
-            if person.id in proposal.read_by:
+            if self._seals.has_read(proposal, person.id):
                 return proposal
             moved = await self._moves.move(
                 proposal, ProposalState.PENDING, person, "read", {"digest": proposal.digest},
-                read_by=(*proposal.read_by, person.id),
+                read_by=(*proposal.read_by, self._seals.reader(proposal, person.id)),
             )  # fmt: skip
             if moved is not None:
                 await self._cards.show_quietly(moved)
@@ -129,7 +136,7 @@ class Reading:
             number,
             sealed=lambda press, id_, revision: sealed_button(self._key, press, id_, revision),
             redact=self._redactor.text,
-            may_record=self._may_record(proposal, person) and person.id not in proposal.read_by,
+            may_record=self._may_record(proposal, person) and not self._seals.has_read(proposal, person.id),
         )
 
     def _may_record(self, proposal: Proposal, person: Person) -> bool:

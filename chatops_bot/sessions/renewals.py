@@ -26,7 +26,7 @@ from chatops_bot.tools.proposing import same_call, waiting_here
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.validation import stored_arguments
 
-RENEWABLE = frozenset({ProposalState.DRIFTED, ProposalState.EXPIRED})
+RENEWABLE = frozenset({ProposalState.DRIFTED, ProposalState.EXPIRED, ProposalState.WITHDRAWN})
 
 _WAITS_ALREADY = Phrase(
     "同一变更已在等待批准（{code}），没有再次提出。",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from chatops_bot.domain.errors import StoreUnavailable
 from chatops_bot.domain.event import ControlUsed, DialogUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Language, Phrase, language_of, language_of_words
 from chatops_bot.domain.people import Person
@@ -32,12 +33,13 @@ from chatops_bot.sessions.forms import Forms, Taken
 from chatops_bot.sessions.keeping import Keeping
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
-from chatops_bot.sessions.peers import StopPressed, StopSaid, TurnHanded, Word, pass_on
+from chatops_bot.sessions.peers import StopPressed, TurnHanded, Word, pass_on
 from chatops_bot.sessions.proposal_cards import language_of as card_language
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reasons import Reasons
 from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
+from chatops_bot.sessions.store_away import StoreAway
 from chatops_bot.sessions.undoing import Undoing
 
 _log = logging.getLogger(__name__)
@@ -121,6 +123,7 @@ class Router:
         self._mailboxes = Mailboxes(conductor.conduct, conductor.wait)
         self._stopping = Stopping(self._mailboxes, conductor, platform, policy, store)
         self._under_way: set[asyncio.Task[None]] = set()
+        self._store_away = StoreAway(platform)
 
     async def handle(self, event: InboundEvent) -> None:
         """Take one event. Returns when it is decided; a turn that it starts runs on."""
@@ -136,7 +139,12 @@ class Router:
     async def message(self, event: MessageReceived) -> Received:
         """Take one message, as `handle` does."""
         with bound(session=event.session):
-            return await self._message(event)
+            try:
+                return await self._message(event)
+            except StoreUnavailable as error:
+                _log.error("a message was not taken: %s", error)
+                told = self._store_away.is_to_be_told(event)
+                return Received(telling=self._beside(self._store_away.tell(event)) if told else None)
 
     async def submit(self, event: ModalSubmitted) -> Mapping[str, str]:
         """Take a dialog that was sent off; returns what is wrong with it by input, for the platform to show."""
@@ -155,13 +163,12 @@ class Router:
     async def hear(self, word: Word) -> None:
         """Take what another process passes on."""
         match word:
-            case TurnHanded(turn):
+            case TurnHanded(turn, refusal):
                 if await self._store.turns.holder(turn.turn_id) == self._store.process:
-                    self._mailboxes.put(turn)
+                    self._begin_here(turn, refusal or self._policy.may_speak(turn.author))
             case StopPressed(session, turn_id, person):
-                await self._stopping.by_button(session, turn_id, person)
-            case StopSaid(session, person, language):
-                await self._stopping.by_word(session, person, language)
+                # Beside, since what a stop tells people may wait for Slack, and the next word must not.
+                self._beside(self._stopping.by_button(session, turn_id, person))
 
     def held(self) -> Sequence[TurnInput]:
         """The turns that run or wait here."""
@@ -172,12 +179,19 @@ class Router:
         self._mailboxes.withdraw(turn)
         self._conductor.let_go(turn)
 
-    async def _begin(self, accepted: Accepted) -> None:
-        """Run the turn, or hand it to the process that has its session. Before the turn's first step if it runs here."""
+    async def _begin(self, accepted: Accepted, refusal: Phrase | None = None) -> None:
+        """Run the turn, or end it with its refusal, here or in the process that has its session. Before the turn's first step if
+        it runs here."""
         if accepted.holder == self._store.process:
-            self._mailboxes.put(accepted.turn)
+            self._begin_here(accepted.turn, refusal)
         else:
-            await pass_on(self._store, accepted.holder, TurnHanded(accepted.turn))
+            await pass_on(self._store, accepted.holder, TurnHanded(accepted.turn, refusal))
+
+    def _begin_here(self, turn: TurnInput, refusal: Phrase | None) -> None:
+        if refusal is None:
+            self._mailboxes.put(turn)
+        else:
+            self._beside(self._conductor.refuse(turn, refusal))
 
     async def resume_forms(self) -> None:
         """Bring the messages of forms up to date, and begin the turns that the last process did not come to."""
@@ -238,6 +252,7 @@ class Router:
             )  # fmt: skip
             if accepted is None:
                 return Received()
+            self._store_away.remember(event.session)
             await self._begin(accepted)
             return Received(turn_id=accepted.turn.turn_id)
         if not await self._store.inbox.claim(event.dedupe_key):
@@ -288,6 +303,19 @@ class Router:
         problem: Phrase | None,
     ) -> None:
         """What is no question: a command, a message that cannot be one, or one question too many."""
+        try:
+            await self._answer(event, language, command, problem)
+        except StoreUnavailable as error:
+            _log.error("a message was not carried out: %s", error)
+            await self._store_away.tell(event)
+
+    async def _answer(
+        self,
+        event: MessageReceived,
+        language: Language,
+        command: Command | None,
+        problem: Phrase | None,
+    ) -> None:
         session, author = event.session, event.author
         if await self._refused(author, session, language):
             return
@@ -352,10 +380,7 @@ class Router:
         """Begin the turn of a filled form, if it was one, and show what became of the form."""
         turn = taken.turn
         if turn and turn.filled and (accepted := await self._conductor.accept_filled(turn, turn.filled)):
-            if taken.refusal is None or accepted.holder != self._store.process:
-                await self._begin(accepted)
-            else:
-                await self._conductor.refuse(turn, taken.refusal)
+            await self._begin(accepted, taken.refusal)
         if taken.form is not None:
             await self._forms.show_quietly(taken.form)
 

@@ -13,7 +13,7 @@ from chatops_bot.ports import Place, Platform, Store
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.mailbox import Mailboxes, TurnInput
-from chatops_bot.sessions.peers import StopPressed, StopSaid, pass_on
+from chatops_bot.sessions.peers import StopPressed, pass_on
 
 _OVER = Phrase("这一轮已经结束。", "This turn is over already.")
 _NOTHING = Phrase("现在没有正在处理的问题。", "Nothing is running here at the moment.")
@@ -44,12 +44,18 @@ class Stopping:
         turn = self._mailboxes.running(session)
         if turn is not None:
             await self._stop(turn, person, language)
-        elif not await self._is_passed_on(
-            await self._store.turns.holder_of(session), StopSaid(session, person, language)
-        ):
+        elif not await self._is_stopped_elsewhere(session, person):
             await self._tell(session, person, _NOTHING, language)
 
-    async def _is_passed_on(self, holder: str, stop: StopPressed | StopSaid) -> bool:
+    async def _is_stopped_elsewhere(self, session: SessionKey, person: Person) -> bool:
+        """Whether what runs in the session runs in another process, which is told to stop it."""
+        oldest = next((turn for turn in await self._store.turns.running() if turn.session == session), None)
+        if oldest is None:
+            return False
+        stop = StopPressed(session, oldest.id, person)
+        return await self._is_passed_on(await self._store.turns.holder(oldest.id), stop)
+
+    async def _is_passed_on(self, holder: str, stop: StopPressed) -> bool:
         if holder in ("", self._store.process):
             return False
         await pass_on(self._store, holder, stop)

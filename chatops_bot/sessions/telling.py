@@ -40,7 +40,7 @@ class Telling:
 
     async def decided(self, proposal: Proposal, person: Person) -> None:
         """That somebody was faster, or it is over: who, and what came of it. Nothing went wrong."""
-        if proposal.state is ProposalState.EXPIRED:
+        if proposal.state in (ProposalState.EXPIRED, ProposalState.WITHDRAWN):
             said = Phrase(proposal.outcome_text, proposal.outcome_text)
         elif proposal.state is ProposalState.SUPERSEDED:
             said = _SUPERSEDED

@@ -12,9 +12,12 @@ from chatops_bot.stores.redis_server import ready
 from chatops_bot.stores.redis_sessions import RedisInbox, RedisTranscripts, RedisTurns
 from chatops_bot.stores.redis_waiting import RedisForms, RedisProposals
 
+CONTROLS_KEPT_SECONDS = 30 * 24 * 3600
+"""A button that is older is no longer valid, and says so."""
+
 _PUT = script(
-    """
-    if redis.call('SET', P .. 'control:' .. A[1], A[2], 'NX') then return 'ok' end
+    f"""
+    if redis.call('SET', P .. 'control:' .. A[1], A[2], 'NX', 'EX', {CONTROLS_KEPT_SECONDS}) then return 'ok' end
     return 'there'
     """
 )

@@ -8,6 +8,7 @@ A row is the text `seal number key-id previous-seal body`.
 """
 
 import asyncio
+import math
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -18,8 +19,12 @@ from chatops_bot.domain.errors import StoreError
 from chatops_bot.stores.redis_link import RedisLink, Script, script
 
 BEHIND = "behind"
-DECLINED = frozenset({"lost", "there"})
+OTHERS = "others"
+"""What a script answers to a turn that another process has taken over."""
+DECLINED = frozenset({"lost", "there", OTHERS})
 """What a script answers that changed nothing, for a reason that has nothing to do with the audit."""
+NO_NUMBER = 2**53
+"""Scores are exact below this; no audit grows so long."""
 TRIES = 100
 """Each failed try means that another process has appended; so many in a row mean that something else is wrong."""
 
@@ -58,15 +63,33 @@ class RedisAuditReader:
         newest = await self._redis.read("ZREVRANGE", self._rows, 0, 0, "WITHSCORES")
         if not newest:
             return GENESIS
-        text, seq = newest
-        return Head(int(seq), text[:64])
+        text, score = newest
+        if not _is_number(score):
+            raise StoreError(
+                f"The newest row of the audit in Redis at {self._redis.where} has no whole number; verify it with "
+                "`chatops-bot audit verify`, and remove what does not belong there."
+            )
+        return Head(int(score), text[:64])
 
     async def page(self, after: int, size: int) -> list[Row]:
         """At most `size` rows whose numbers are greater than `after`, oldest first."""
+        if after >= NO_NUMBER:
+            return []
         found = await self._redis.read(
             "ZRANGEBYSCORE", self._rows, f"({after}", "+inf", "WITHSCORES", "LIMIT", 0, size
         )
-        return [_row(int(seq), text) for text, seq in zip(found[::2], found[1::2], strict=True)]
+        if len(found) == 2 * size:  # of rows that claim one number, none must fall over the page's edge
+            last = found[-1]
+            found = [
+                *(
+                    word
+                    for pair in zip(found[::2], found[1::2], strict=True)
+                    if pair[1] != last
+                    for word in pair
+                ),
+                *await self._redis.read("ZRANGEBYSCORE", self._rows, last, last, "WITHSCORES"),
+            ]
+        return [_row(score, text) for text, score in zip(found[::2], found[1::2], strict=True)]
 
     @property
     def _rows(self) -> str:
@@ -106,7 +129,17 @@ def _text(row: Sealed) -> str:
     return f"{row.mac} {row.seq} {row.key_id} {row.prev} {row.body}"
 
 
-def _row(seq: int, text: str) -> Row:
+def _is_number(score: str) -> bool:
+    """Whether a score, as Redis writes it, is the number of a row."""
+    return score.isascii() and score.isdecimal()
+
+
+def _row(score: str, text: str) -> Row:
+    if not _is_number(score):
+        # Behind all rows that it stands behind, so that the next page goes on.
+        place = math.ceil(float(score)) if abs(float(score)) < NO_NUMBER else NO_NUMBER
+        return Unreadable(place, "it has no whole number")
+    seq = int(score)
     parts = text.split(" ", 4)
     if len(parts) != 5 or parts[1] != str(seq):
         return Unreadable(seq, "it is no row of an audit")

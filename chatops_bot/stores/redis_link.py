@@ -31,7 +31,7 @@ from redis.exceptions import (
     TimeoutError,
 )
 
-from chatops_bot.domain.errors import StoreError
+from chatops_bot.domain.errors import StoreError, StoreUnavailable
 
 PREFIX = "chatops"
 REPLY_SECONDS = 5.0
@@ -74,7 +74,7 @@ return answer"""
 
 
 class RedisLink:
-    """Open with `RedisLink.to`, close with `aclose`. Every method raises StoreError, and nothing else."""
+    """Open with `RedisLink.to`, close with `aclose`. Every method raises StoreUnavailable, and nothing else."""
 
     def __init__(self, client: "Redis", where: str, name: str, prefix: str, patience: float) -> None:
         self._client = client
@@ -165,7 +165,7 @@ class RedisLink:
                 raise self._refused(error) from error
             except (ConnectionError, TimeoutError, OSError) as error:
                 if loop.time() + pause > deadline:
-                    raise StoreError(
+                    raise StoreUnavailable(
                         f"Redis at {self.where} cannot be reached ({_reason(error)}); check that it runs and that the address is right."
                     ) from error
             except RedisError as error:
@@ -173,16 +173,16 @@ class RedisLink:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
-    def _refused(self, error: RedisError) -> StoreError:
+    def _refused(self, error: RedisError) -> StoreUnavailable:
         if isinstance(error, AuthenticationError) or str(error).startswith(("NOAUTH", "WRONGPASS")):
-            return StoreError(
+            return StoreUnavailable(
                 f"Redis at {self.where} does not accept the user or the password; correct the URL."
             )
         if isinstance(error, NoPermissionError):
-            return StoreError(
+            return StoreUnavailable(
                 f"Redis at {self.where} does not allow its user what the bot needs ({error}); extend its permissions."
             )
-        return StoreError(f"Redis at {self.where} refused a command ({error}); check the server.")
+        return StoreUnavailable(f"Redis at {self.where} refused a command ({error}); check the server.")
 
     async def aclose(self) -> None:
         """Let commands that are under way come to their end, then close."""

@@ -21,13 +21,17 @@ READ_SECONDS = 7.0
 PAUSE_SECONDS = 0.5
 KEPT_SECONDS = 3600
 """A stream that nobody reads any more goes after an hour."""
+OPENED_ANEW_SECONDS = KEPT_SECONDS / 6
+"""How often a reader keeps its own from going."""
 
+# That a process lives or left only itself can say, once: no successor's words need be told from its own, and no number is kept.
 _TAKE = script(
     """
     local lease = P .. 'lease:' .. A[1]
     local found = redis.call('HMGET', lease, 'holder', 'fence')
     if found[1] and found[1] ~= A[2] then return '' end
-    local fence = found[2] or tostring(redis.call('HINCRBY', P .. 'fences', A[1], 1))
+    local is_life = string.find(A[1], '^process:') or string.find(A[1], '^left:')
+    local fence = found[2] or is_life and '1' or tostring(redis.call('HINCRBY', P .. 'fences', A[1], 1))
     redis.call('HSET', lease, 'holder', A[2], 'fence', fence)
     redis.call('PEXPIRE', lease, A[3])
     return fence
@@ -51,7 +55,13 @@ _SEND = script(
     """
 )
 
-_OPEN = script("redis.pcall('XGROUP', 'CREATE', P .. 'relay:' .. A[1], 'bot', '0', 'MKSTREAM')\nreturn 'ok'")
+_OPEN = script(
+    f"""
+    redis.pcall('XGROUP', 'CREATE', P .. 'relay:' .. A[1], 'bot', '0', 'MKSTREAM')
+    redis.call('EXPIRE', P .. 'relay:' .. A[1], {KEPT_SECONDS})
+    return 'ok'
+    """
+)
 
 _DONE = script(
     """
@@ -110,8 +120,12 @@ class RedisRelay:
     async def _delivered(self) -> AsyncGenerator[tuple[str, str], None]:
         """First what was delivered before and not done, then what is new. Ends by raising StoreError."""
         me, position = self._link.name, "0"
-        stream = f"{self._link.prefix}relay:{me}"
+        stream, loop = f"{self._link.prefix}relay:{me}", asyncio.get_running_loop()
+        opened = loop.time()
         while True:
+            if loop.time() - opened >= OPENED_ANEW_SECONDS:
+                opened = loop.time()
+                await self._link.write(_OPEN, me)
             answer = await self._reading.wait(
                 "XREADGROUP", "GROUP", "bot", me, "COUNT", 1, "BLOCK", int(BLOCK_SECONDS * 1000),
                 "STREAMS", stream, position,

@@ -1,6 +1,7 @@
 """Transcripts, running turns and claimed inbox keys in Redis; the roles `ports.Transcripts`, `Turns` and `Inbox`."""
 
 import json
+import logging
 from collections.abc import Sequence
 
 from chatops_bot.domain.errors import StoreError, TurnLost
@@ -9,7 +10,11 @@ from chatops_bot.domain.transcript import MADE_BY_TURNS, Entry
 from chatops_bot.stores.codec import entry_from, entry_text
 from chatops_bot.stores.redis_link import RedisLink, Script, script
 
+_log = logging.getLogger(__name__)
+
 CLAIMS_KEPT_SECONDS = 7 * 24 * 3600
+ENDED_KEPT_SECONDS = 7 * 24 * 3600
+"""How long it is known who had a turn that is over, for a process that was paused with it."""
 
 _LIVES = """
     local function lives(process) return redis.call('EXISTS', KEYS[1] .. 'lease:process:' .. process) == 1 end
@@ -64,7 +69,7 @@ _CHECKPOINT = script(
 )
 
 _END = script(
-    """
+    f"""
     local turn = P .. 'turn:' .. A[2]
     local found = redis.call('HMGET', turn, 'holder', 'session')
     if not found[1] then return 'ok' end
@@ -73,6 +78,7 @@ _END = script(
     redis.call('HDEL', turn, 'snapshot', 'input')
     redis.call('ZREM', P .. 'turns:running', A[2])
     redis.call('ZREM', P .. 'turns:of:' .. found[2], A[2])
+    redis.call('EXPIRE', turn, {ENDED_KEPT_SECONDS})
     return 'ok'
     """
 )
@@ -191,7 +197,7 @@ class RedisTurns:
             raise TurnLost(turn_id)
 
     async def running(self) -> list[RunningTurn]:
-        return [_turn(*row) for row in await self._link.look(_RUNNING)]
+        return _turns(await self._link.look(_RUNNING))
 
     async def holder(self, turn_id: str) -> str:
         return str(await self._link.look(_HOLDER, turn_id))
@@ -205,7 +211,18 @@ class RedisTurns:
         if not dead:
             return []
         taken = await self._link.write(_TAKE_OVER, self._link.name, *dead)
-        return [_turn(*row) for row in json.loads(taken or "[]")]
+        return _turns(json.loads(taken or "[]"))
+
+
+def _turns(rows: Sequence[Sequence[str]]) -> list[RunningTurn]:
+    """Those that can be read; one that somebody spoilt must keep no other from being taken over."""
+    turns = []
+    for row in rows:
+        try:
+            turns.append(_turn(*row))
+        except ValueError:
+            _log.error("turn %s in Redis cannot be read and is left out", row[0])
+    return turns
 
 
 def _turn(

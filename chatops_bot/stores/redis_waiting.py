@@ -3,6 +3,9 @@
 Both are records that move by compare-and-set on state and revision, and that a message shows. Such a record is a hash, with
 a sorted set for each state, one for stale cards and, for proposals, one for each code and one for those that are followed; every script moves all of them
 together, and every set is in the order in which records were added.
+
+How long a record may be decided on is measured by the server, from the moment at which it was added: a move that was under way
+for long, or came from a machine whose clock is behind, is late all the same.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +16,7 @@ from typing import Any, Literal
 from chatops_bot.domain import form as form_table
 from chatops_bot.domain import proposal as proposal_table
 from chatops_bot.domain.audit import AuditRecord
-from chatops_bot.domain.errors import StoreError
+from chatops_bot.domain.errors import StoreError, TurnLost
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.proposal import CHANGEABLE, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, SessionKey
@@ -25,23 +28,36 @@ from chatops_bot.stores.codec import (
     proposal_from,
     proposal_text,
 )
-from chatops_bot.stores.redis_audit import AUDITED, RedisAudit
+from chatops_bot.stores.redis_audit import AUDITED, OTHERS, RedisAudit
 from chatops_bot.stores.redis_link import RedisLink, Script, script
 from chatops_bot.stores.redis_sessions import ref_from
 
+_GUARDS = """
+    local function now()
+        local time = redis.call('TIME')
+        return time[1] * 1000 + math.floor(time[2] / 1000)
+    end
+    local function is_others(turn, me)
+        local holder = turn ~= '' and redis.call('HGET', P .. 'turn:' .. turn, 'holder')
+        return holder and holder ~= me
+    end
+    """
+
 _ADD = script(
     AUDITED
+    + _GUARDS
     + """
     local kind, id = A[1], A[2]
     local key = P .. kind .. ':' .. id
     if redis.call('EXISTS', key) == 1 then return 'there' end
+    if is_others(A[8], A[9]) then return 'others' end
     if behind() then return 'behind' end
     local order = redis.call('INCR', P .. 'order')
-    redis.call('HSET', key, 'order', order, 'state', A[3], 'revision', A[4], 'shown', -1, 'body', A[5])
+    local deadline = string.format('%.0f', now() + A[7])
+    redis.call('HSET', key, 'order', order, 'state', A[3], 'revision', A[4], 'shown', -1, 'body', A[5], 'deadline', deadline)
     redis.call('ZADD', P .. kind .. 's:state:' .. A[3], order, id)
     redis.call('ZADD', P .. kind .. 's:stale', order, id)
     if A[6] ~= '' then redis.call('ZADD', P .. kind .. 's:code:' .. A[6], order, id) end
-    if A[7] ~= '' then redis.call('ZADD', P .. kind .. 's:followed', A[7], id) end
     record()
     return 'ok'
     """
@@ -49,19 +65,22 @@ _ADD = script(
 
 _MOVE = script(
     AUDITED
+    + _GUARDS
     + """
     local kind, id, from, revision, to = A[1], A[2], A[3], tonumber(A[4]), A[5]
     local key = P .. kind .. ':' .. id
-    local found = redis.call('HMGET', key, 'state', 'revision', 'order', 'shown')
+    local found = redis.call('HMGET', key, 'state', 'revision', 'order', 'shown', 'deadline')
     if found[1] ~= from or tonumber(found[2]) ~= revision then return 'lost' end
+    if A[8] ~= '' and found[5] and now() >= tonumber(found[5]) then return 'lost' end
+    if is_others(A[9], A[10]) then return 'others' end
     if behind() then return 'behind' end
     redis.call('HSET', key, 'state', to, 'revision', revision + 1, 'body', A[6], 'answer_turn', A[7])
     redis.call('ZREM', P .. kind .. 's:state:' .. from, id)
     redis.call('ZADD', P .. kind .. 's:state:' .. to, found[3], id)
     if tonumber(found[4]) <= revision then redis.call('ZADD', P .. kind .. 's:stale', found[3], id) end
     if A[7] ~= '' then redis.call('ZADD', P .. kind .. 's:unanswered', found[3], id) end
-    if A[8] ~= '' then
-        redis.call('ZADD', P .. kind .. 's:followed', A[8], id)
+    if A[11] ~= '' then
+        redis.call('ZADD', P .. kind .. 's:followed', A[11], id)
     else
         redis.call('ZREM', P .. kind .. 's:followed', id)
     end
@@ -148,51 +167,31 @@ class _Records:
         self._kind = kind
 
     async def add(
-        self,
-        record_id: str,
-        state: str,
-        revision: int,
-        body: str,
-        code: str = "",
-        followed: float | None = None,
-        record: AuditRecord | None = None,
-    ) -> None:
+        self, new: Proposal | Form, body: str, *, code: str = "", by_turn: str = "", record: AuditRecord | None = None
+    ) -> None:  # fmt: skip
+        life = round((new.expires_at - new.created_at).total_seconds() * 1000)
         answer = await self._audit.run(
-            _ADD,
-            self._kind,
-            record_id,
-            state,
-            revision,
-            body,
-            code,
-            "" if followed is None else str(followed),
+            _ADD, self._kind, new.id, new.state.value, new.revision, body, code, life, by_turn, self._link.name,
             record=record,
-        )
+        )  # fmt: skip
         if answer == "there":
-            raise StoreError(f"The {self._kind} {record_id} is stored already; its id must be new.")
+            raise StoreError(f"The {self._kind} {new.id} is stored already; its id must be new.")
+        if answer == OTHERS:
+            raise TurnLost(by_turn)
 
     async def move(
-        self,
-        before: Proposal | Form,
-        to: str,
-        body: str,
-        *,
-        answer_turn: str = "",
+        self, before: Proposal | Form, to: str, body: str, *, is_guarded: bool, answer_turn: str = "", by_turn: str = "",
         followed: float | None = None,
         record: AuditRecord | None = None,
-    ) -> bool:
+    ) -> bool:  # fmt: skip
+        """`is_guarded`: not after the record's time is over, by the server's clock."""
         answer = await self._audit.run(
-            _MOVE,
-            self._kind,
-            before.id,
-            before.state.value,
-            before.revision,
-            to,
-            body,
-            answer_turn,
-            "" if followed is None else str(followed),
-            record=record,
-        )
+            _MOVE, self._kind, before.id, before.state.value, before.revision, to, body, answer_turn,
+            "guarded" if is_guarded else "", by_turn, self._link.name,
+            "" if followed is None else str(followed), record=record,
+        )  # fmt: skip
+        if answer == OTHERS:
+            raise TurnLost(by_turn)
         return answer == "won"
 
     async def shown(self, record_id: str, card: MessageRef, revision: int) -> None:
@@ -213,16 +212,9 @@ class RedisProposals:
         self._records = _Records(link, audit, "proposal")
         self._row_by_row = RowByRow()
 
-    async def add(self, proposal: Proposal, record: AuditRecord | None = None) -> None:
-        await self._records.add(
-            proposal.id,
-            proposal.state.value,
-            proposal.revision,
-            proposal_text(proposal),
-            proposal.code,
-            followed_score(proposal),
-            record,
-        )
+    async def add(self, proposal: Proposal, record: AuditRecord | None = None, *, by_turn: str = "") -> None:
+        body = proposal_text(proposal)
+        await self._records.add(proposal, body, code=proposal.code, by_turn=by_turn, record=record)
 
     async def get(self, proposal_id: str) -> Proposal | None:
         return next(map(_proposal, await self._records.get(proposal_id)), None)
@@ -240,17 +232,26 @@ class RedisProposals:
         to: ProposalState,
         now: datetime,
         record: AuditRecord | None = None,
+        *,
+        by_turn: str = "",
         **changes: Any,
     ) -> Proposal | None:
         if to not in proposal_table.EDGES[proposal.state]:
             raise ValueError(f"a proposal does not go from {proposal.state} to {to}")
         if not changes.keys() <= CHANGEABLE:
             raise ValueError(f"a move does not change {', '.join(sorted(changes.keys() - CHANGEABLE))}")
-        if to in proposal_table.GUARDED_BY_EXPIRY and now >= proposal.expires_at:
+        is_guarded = to in proposal_table.GUARDED_BY_EXPIRY
+        if is_guarded and now >= proposal.expires_at:
             return None
         moved = replace(proposal, state=to, revision=proposal.revision + 1, **changes)
         won = await self._records.move(
-            proposal, to.value, proposal_text(moved), followed=followed_score(moved), record=record
+            proposal,
+            to.value,
+            proposal_text(moved),
+            is_guarded=is_guarded,
+            by_turn=by_turn,
+            followed=followed_score(moved),
+            record=record,
         )
         return moved if won else None
 
@@ -277,7 +278,7 @@ class RedisForms:
         self._row_by_row = RowByRow()
 
     async def add(self, form: Form, record: AuditRecord | None = None) -> None:
-        await self._records.add(form.id, form.state.value, form.revision, form_text(form), record=record)
+        await self._records.add(form, form_text(form), record=record)
 
     async def get(self, form_id: str) -> Form | None:
         return next(map(_form, await self._records.get(form_id)), None)
@@ -292,12 +293,13 @@ class RedisForms:
     ) -> Form | None:
         if to not in form_table.EDGES[form.state]:
             raise ValueError(f"a form does not go from {form.state} to {to}")
-        if to in form_table.GUARDED_BY_EXPIRY and now >= form.expires_at:
+        is_guarded = to in form_table.GUARDED_BY_EXPIRY
+        if is_guarded and now >= form.expires_at:
             return None
         moved = replace(form, state=to, revision=form.revision + 1, **changes)
         answer_turn = moved.answer_turn_id if to is FormState.SUBMITTED else ""
         won = await self._records.move(
-            form, to.value, form_text(moved), answer_turn=answer_turn, record=record
+            form, to.value, form_text(moved), is_guarded=is_guarded, answer_turn=answer_turn, record=record
         )
         return moved if won else None
 

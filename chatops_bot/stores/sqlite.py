@@ -24,7 +24,7 @@ from chatops_bot.stores.codec import (
     proposal_text,
 )
 from chatops_bot.stores.sqlite_audit import AUDIT_CHAIN_TABLE, SqliteAudit, append, seal_old_rows
-from chatops_bot.stores.sqlite_file import SqliteFile
+from chatops_bot.stores.sqlite_file import SqliteFile, lateness, never
 from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
 from chatops_bot.stores.sqlite_leases import LEASES_TABLE, RELEASE, SqliteLeases
 from chatops_bot.stores.sqlite_relay import SqliteRelay
@@ -82,8 +82,8 @@ class SqliteStore:
         self.transcripts = SqliteTranscripts(file)
         self.turns = SqliteTurns(file, clock, self.process)
         self.inbox = SqliteInbox(file, clock)
-        self.proposals = SqliteProposals(file, key)
-        self.forms = SqliteForms(file, key)
+        self.proposals = SqliteProposals(file, key, clock)
+        self.forms = SqliteForms(file, key, clock)
         self.audit = SqliteAudit(file, key)
         self.leases = SqliteLeases(file, clock)
         self.secret_values = SqliteSecretValues(file, clock)
@@ -235,19 +235,20 @@ _ProposalRow = tuple[str, str, str | None, str | None, int]
 
 
 class SqliteProposals:
-    def __init__(self, file: SqliteFile, key: ChainKey) -> None:
+    """The file has one process, so no turn of another one adds or moves anything here."""
+
+    def __init__(self, file: SqliteFile, key: ChainKey, clock: Clock) -> None:
         self._file = file
         self._key = key
+        self._clock = clock
         self._row_by_row = RowByRow()
 
-    async def add(self, proposal: Proposal, record: AuditRecord | None = None) -> None:
-        row = (
-            proposal.id, str(proposal.session), proposal.code, proposal.state.value, proposal.revision, followed_score(proposal)
-        )  # fmt: skip
+    async def add(self, proposal: Proposal, record: AuditRecord | None = None, *, by_turn: str = "") -> None:
+        row = (proposal.id, str(proposal.session), proposal.code, proposal.state.value, proposal.revision)
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(
-                "INSERT INTO proposals (id, session, code, state, revision, followed_until, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO proposals (id, session, code, state, revision, body) VALUES (?, ?, ?, ?, ?, ?)",
                 (*row, proposal_text(proposal)),
             )
             if record is not None:
@@ -271,14 +272,15 @@ class SqliteProposals:
         to: ProposalState,
         now: datetime,
         record: AuditRecord | None = None,
+        *,
+        by_turn: str = "",
         **changes: Any,
     ) -> Proposal | None:
         if to not in EDGES[proposal.state]:
             raise ValueError(f"a proposal does not go from {proposal.state} to {to}")
         if not changes.keys() <= CHANGEABLE:
             raise ValueError(f"a move does not change {', '.join(sorted(changes.keys() - CHANGEABLE))}")
-        if to in GUARDED_BY_EXPIRY and now >= proposal.expires_at:
-            return None
+        is_late = lateness(self._clock, now, proposal.expires_at) if to in GUARDED_BY_EXPIRY else never
         moved = replace(proposal, state=to, revision=proposal.revision + 1, **changes)
         row = (
             moved.state.value,
@@ -291,6 +293,8 @@ class SqliteProposals:
         )
 
         def work(db: sqlite3.Connection) -> bool:
+            if is_late():
+                return False
             won = db.execute(
                 "UPDATE proposals SET state = ?, revision = ?, body = ?, followed_until = ? WHERE id = ? AND state = ? AND revision = ?",
                 row,

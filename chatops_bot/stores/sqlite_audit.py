@@ -17,7 +17,7 @@ from pathlib import Path
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.audit_chain import GENESIS, ChainKey, Head, Sealed, link
 from chatops_bot.domain.audit_check import Row, Unreadable
-from chatops_bot.domain.errors import StoreError
+from chatops_bot.domain.errors import AuditGone, StoreError
 from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
 
 AUDIT_CHAIN_TABLE = """
@@ -89,10 +89,14 @@ class SqliteAuditReader:
     @classmethod
     @contextmanager
     def open(cls, path: Path) -> Iterator["SqliteAuditReader"]:
-        """Raises StoreError when there is no readable store of a bot."""
+        """Raises StoreError when there is no readable store of a bot, AuditGone when it has no audit."""
         with _readable(path), closing(open_read_only(path)) as db:
             db.text_factory = _any_text
             if db.execute("PRAGMA user_version").fetchone()[0] and not _has_chain(db):
+                if not db.execute("PRAGMA table_info(audit)").fetchall():
+                    raise AuditGone(
+                        f"{path} has no table of an audit: somebody took it out, or it is not a bot's store."
+                    )
                 raise StoreError(
                     f"{path} was written by an older version; start the bot once, which seals its audit."
                 )

@@ -11,10 +11,12 @@ import fcntl
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO, TypeVar
 
-from chatops_bot.domain.errors import StoreError, StoreTooNew
+from chatops_bot.domain.errors import StoreError, StoreTooNew, StoreUnavailable
+from chatops_bot.ports import Clock
 
 _T = TypeVar("_T")
 Work = Callable[[sqlite3.Connection], _T]
@@ -96,7 +98,7 @@ class SqliteFile:
         try:
             return await asyncio.shield(submitted)
         except sqlite3.Error as error:
-            raise StoreError(f"{self._path} cannot be used ({error}); check the disk.") from error
+            raise StoreUnavailable(f"{self._path} cannot be used ({error}); check the disk.") from error
 
     async def aclose(self) -> None:
         await asyncio.to_thread(self._close)
@@ -146,3 +148,14 @@ def _migrate(connection: sqlite3.Connection, path: Path, migrations: Sequence[st
         )
     for number, script in enumerate(migrations[version:], version + 1):
         connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
+
+
+def lateness(clock: Clock, now: datetime, expires_at: datetime) -> Callable[[], bool]:
+    """Whether `expires_at` has come, asked inside a transaction: by then the caller's `now` is older by as long as it waited."""
+    asked = clock.monotonic()
+    return lambda: now + timedelta(seconds=clock.monotonic() - asked) >= expires_at
+
+
+def never() -> bool:
+    """The lateness of a move that may come at any time."""
+    return False

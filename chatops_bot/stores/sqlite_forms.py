@@ -9,9 +9,10 @@ from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.audit_chain import ChainKey
 from chatops_bot.domain.form import EDGES, GUARDED_BY_EXPIRY, Form, FormState
 from chatops_bot.domain.session import MessageRef
+from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import RowByRow, form_from, form_text
 from chatops_bot.stores.sqlite_audit import append
-from chatops_bot.stores.sqlite_file import SqliteFile
+from chatops_bot.stores.sqlite_file import SqliteFile, lateness, never
 
 FORMS_TABLE = """
     CREATE TABLE forms (
@@ -26,9 +27,10 @@ _Row = tuple[str, str, str | None, str | None, int]
 
 
 class SqliteForms:
-    def __init__(self, file: SqliteFile, key: ChainKey) -> None:
+    def __init__(self, file: SqliteFile, key: ChainKey, clock: Clock) -> None:
         self._file = file
         self._key = key
+        self._clock = clock
         self._row_by_row = RowByRow()
 
     async def add(self, form: Form, record: AuditRecord | None = None) -> None:
@@ -54,12 +56,13 @@ class SqliteForms:
     ) -> Form | None:
         if to not in EDGES[form.state]:
             raise ValueError(f"a form does not go from {form.state} to {to}")
-        if to in GUARDED_BY_EXPIRY and now >= form.expires_at:
-            return None
+        is_late = lateness(self._clock, now, form.expires_at) if to in GUARDED_BY_EXPIRY else never
         moved = replace(form, state=to, revision=form.revision + 1, **changes)
         row = (moved.state.value, moved.revision, moved.answer_turn_id, form_text(moved))
 
         def work(db: sqlite3.Connection) -> bool:
+            if is_late():
+                return False
             won = db.execute(
                 "UPDATE forms SET state = ?, revision = ?, answer_turn = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
                 (*row, form.id, form.state.value, form.revision),

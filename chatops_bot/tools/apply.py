@@ -6,7 +6,7 @@ changed, nothing runs. The caller holds the claim.
 
 import hmac
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
@@ -32,12 +32,12 @@ HASH_CHARS = 12
 """How much of a hash people are shown."""
 
 _ALTERED = Phrase(
-    "存储的动作与批准时显示的不一致，未执行任何操作；请重新发起请求。",
-    "The stored action is not the one that was shown, so nothing ran; ask for the change again.",
+    "存储中的提案被改动过：存储的动作与显示给大家的不一致，未执行任何操作；请通知管理员。",
+    "Somebody changed this proposal in the store: the stored action is not the one that was shown, so nothing ran; tell whoever "
+    "looks after the bot.",
 )
 _CUT_OFF = Phrase(
-    "机器人在执行过程中被中断，无法确认变更是否生效；请先核实，系统不会自动重试。",
-    "The bot was cut off while this ran, so whether it happened is not known. Check first; it is not tried again.",
+    "执行它的进程在得到结果之前结束了。", "The process that ran it ended before it had an answer."
 )
 _NOT_OURS = Phrase(
     "执行前机器人中断过久，其他进程可能已接手，未执行任何操作；如仍需要，请重新发起请求。",
@@ -48,11 +48,15 @@ _NOT_OURS = Phrase(
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """Where the proposal goes from `claimed`, the sentence for people, and the facts for transcript and audit."""
+    """Where the proposal goes from `claimed`, the sentence for people, and the facts for transcript and audit.
+
+    `is_tampered`: what is stored is not what was sealed.
+    """
 
     state: ProposalState
     summary: Phrase
     content: Mapping[str, Any]
+    is_tampered: bool = False
 
 
 class Applier:
@@ -77,24 +81,25 @@ class Applier:
         return self._redacted(await self._apply(proposal, approver, is_ours))
 
     async def recover(self, proposal: Proposal, approver: Person) -> Applied:
-        """What became of an action whose process died while it ran: proved by reading back, or unknown. Changes nothing."""
+        """What became of an action whose process died while it ran: proved by reading back, or unknown, with what its target reads
+        now. Changes nothing."""
+        context = _context(proposal, approver)
         try:
             tool, arguments = self._call_of(proposal)
             if self._secrets is not None:
-                await self._secrets.watch(arguments)
-            outcome = await called(
-                tool.spec, tool.probe(arguments, proposal.plan, _context(proposal, approver))
-            )
+                await self._secrets.watch(arguments, proposal.tool, proposal.session)
+            outcome = await called(tool.spec, tool.probe(arguments, proposal.plan, context))
+            reads = {} if outcome is not None else await _read_now(tool, arguments, proposal, context)
         except ToolError:
-            outcome = None
-        return self._redacted(_unknown(_CUT_OFF) if outcome is None else _came_to(outcome))
+            outcome, reads = None, {}
+        return self._redacted(_unknown(_CUT_OFF, reads) if outcome is None else _came_to(outcome))
 
     async def _apply(self, proposal: Proposal, approver: Person, is_ours: IsOurs | None) -> Applied:
         if not any(
             hmac.compare_digest(sealed_digest(key, proposal).encode(), proposal.digest.encode())
             for key in self._keys
         ):
-            return _failed(_ALTERED)
+            return Applied(ProposalState.FAILED, _ALTERED, {"tampered": True, "error": _ALTERED.en}, True)
         context = _context(proposal, approver)
         try:
             drift = self._changed_rules(proposal)
@@ -111,7 +116,8 @@ class Applier:
             return _drifted(drift)
         try:
             # Not before this: no plan, and nothing that is stored or shown, holds what was typed.
-            arguments = await self._secrets.opened(arguments) if self._secrets else arguments
+            if self._secrets is not None:
+                arguments = await self._secrets.opened(arguments, proposal.tool, proposal.session)
         except ToolError as error:
             return _nothing_ran(error.phrase)
         if is_ours is not None and not await is_ours():
@@ -157,7 +163,7 @@ class Applier:
 
     def _redacted(self, applied: Applied) -> Applied:
         content = self._redactor.value(applied.content)
-        return Applied(applied.state, self._redactor.phrase(applied.summary), content)
+        return replace(applied, summary=self._redactor.phrase(applied.summary), content=content)
 
 
 async def called(spec: ToolSpec, work: Awaitable[T]) -> T:
@@ -211,12 +217,29 @@ def _nothing_ran(why: Phrase) -> Applied:
     return _failed(Phrase(f"未执行任何操作：{why.zh}", f"Nothing ran: {why.en}"))
 
 
-def _unknown(phrase: Phrase) -> Applied:
-    return Applied(ProposalState.OUTCOME_UNKNOWN, phrase, {"outcome": "unknown"})
+async def _read_now(
+    tool: WriteTool, arguments: BaseModel, proposal: Proposal, context: ToolContext
+) -> Mapping[str, Mapping[str, str | None]]:
+    """By field that the action changes what it was when it was proposed, and what it is; empty where a new plan cannot say."""
+    try:
+        fresh = await called(tool.spec, tool.plan(arguments, context))
+    except ToolError:
+        return {}
+    now = {change.field: change.before for change in fresh.changes}
+    return {
+        change.field: {"before": change.before, "now": now[change.field]}
+        for change in proposal.plan.changes
+        if change.field in now and change.before is not None
+    }
+
+
+def _unknown(phrase: Phrase, reads: Mapping[str, Any] | None = None) -> Applied:
+    content = {"outcome": "unknown"} | ({"reads": reads} if reads else {})
+    return Applied(ProposalState.OUTCOME_UNKNOWN, phrase, content)
 
 
 def _after_timeout(why: Phrase) -> Phrase:
     return Phrase(
-        f"{why.zh}变更可能已生效，请先核实，系统不会自动重试。",
-        f"{why.en} The change may have happened. Check first; it is not tried again.",
+        f"{why.zh}变更可能已生效。",
+        f"{why.en} The change may have happened.",
     )

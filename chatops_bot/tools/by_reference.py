@@ -15,7 +15,7 @@ from chatops_bot.domain.errors import ToolArgumentsInvalid
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import canonical_json
-from chatops_bot.domain.secret_argument import form_of
+from chatops_bot.domain.secret_argument import form_of, holds_reference
 from chatops_bot.ports import Clock, Forms
 from chatops_bot.tools.argument_model import secret_arguments
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
@@ -32,6 +32,11 @@ _NOT_THIS_CALL = Phrase(
     "The reference in {name} is good only for the call that its form asked for, with every other argument unchanged, so nothing "
     "ran. Make exactly that call, or leave it out to have it asked for again.",
 )
+_NO_SECRET = Phrase(
+    "参数 {name} 里有一个机密的引用，而它不是机密参数，没有执行；引用只能放在索取它的那个参数里。",
+    "{name} holds the reference of a secret and is no secret argument, so nothing ran. A reference stands only in the argument that "
+    "it was asked for.",
+)
 _GONE = Phrase(
     "参数 {name} 的机密已被使用或已过期并删除，没有执行；请去掉这个参数重新调用，机器人会再次索取。",
     "What was given for {name} was used or has expired, and is deleted, so nothing ran. Make the call again without it and the "
@@ -44,9 +49,12 @@ def by_reference(forms: Forms, secrets: SealedSecrets | None, clock: Clock, inne
 
     async def check(invocation: Invocation) -> Dispatched:
         names = secret_arguments(invocation.tool.spec.arguments)
+        given = parse_object(invocation.call.arguments)
+        for name, value in given.items():
+            if name not in names and holds_reference({name: value}):
+                raise ToolArgumentsInvalid(_NO_SECRET.filled(name=name))
         if not names:
             return await inner(invocation)
-        given = parse_object(invocation.call.arguments)
         held = {name: given[name] for name in names if not _is_blank(given.get(name))}
         for name, value in held.items():
             form_id = form_of(value)

@@ -33,7 +33,8 @@ _SEALED = Phrase("由填表人提供，加密保存，执行时才取用", "give
 def subject_of(proposal: Proposal) -> Subject:
     """What a question about rights is about, of a proposal."""
     return Subject(
-        proposal.tool, proposal.effect, proposal.risk, proposal.plan.target, proposal.requester_id, proposal.session.channel
+        proposal.tool, proposal.effect, proposal.risk, proposal.plan.target, proposal.requester_id, proposal.session.channel,
+        proposal.code,
     )  # fmt: skip
 
 

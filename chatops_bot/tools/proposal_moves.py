@@ -43,7 +43,13 @@ class ProposalMoves:
         self._secrets = secrets
 
     async def add(
-        self, proposal: Proposal, person: Person, content: Mapping[str, Any], milliseconds: int = 0
+        self,
+        proposal: Proposal,
+        person: Person,
+        content: Mapping[str, Any],
+        milliseconds: int = 0,
+        *,
+        by_turn: str = "",
     ) -> None:
         """Store what `person` asked for. The row holds the seal, so that what runs later can be told from what was asked."""
         sealed = {
@@ -52,7 +58,7 @@ class ProposalMoves:
         pointers = {name: getattr(proposal, name) for name in ("supersedes", "inverse_of")}
         told = {**content, **sealed, **{name: value for name, value in pointers.items() if value}}
         record = self._record(proposal, person, "proposed", "waits", told, milliseconds)
-        await self._proposals.add(proposal, record)
+        await self._proposals.add(proposal, record, by_turn=by_turn)
 
     async def move(
         self,
@@ -67,15 +73,17 @@ class ProposalMoves:
         record = self._record(proposal, person, decision, to.value, content)
         moved = await self._proposals.move(proposal, to, self._clock.now(), record, **changes)
         if moved is not None and to in ENDED and self._secrets is not None:
-            await self._secrets.forget(moved.arguments)
+            await self._secrets.forget(moved.arguments, moved.tool, moved.session)
         return moved
 
-    async def supersede(self, older: Proposal, newer: Proposal, person: Person) -> Proposal | None:
+    async def supersede(
+        self, older: Proposal, newer: Proposal, person: Person, *, by_turn: str = ""
+    ) -> Proposal | None:
         """Let `newer` take the place of `older`; None when that was decided on meanwhile."""
         said = SUPERSEDED_BY.filled(code=newer.code).said_in("zh" if older.language == "zh" else "en")
         return await self.move(
             older, ProposalState.SUPERSEDED, person, "superseded", {"superseded_by": newer.id},
-            superseded_by=newer.id, outcome_text=said,
+            by_turn=by_turn, superseded_by=newer.id, outcome_text=said,
         )  # fmt: skip
 
     async def refuse(self, proposal: Proposal, person: Person, why: Phrase, how: Mapping[str, Any]) -> None:

@@ -53,7 +53,7 @@ class Proposer:
         )
         milliseconds = round((self._clock.monotonic() - started) * 1000)
         result = _waits(draft)
-        await self._moves.add(draft, context.person, result.content, milliseconds)
+        await self._moves.add(draft, context.person, result.content, milliseconds, by_turn=context.turn_id)
         return Dispatched(result, "proposed", draft)
 
     async def _supersede(self, waiting: list[Proposal], draft: Proposal, person: Person) -> str:
@@ -64,7 +64,7 @@ class Proposer:
         newest = ""
         for one in waiting:
             if one.plan.target == draft.plan.target and one.turn_id != draft.turn_id and not one.votes:
-                replaced = await self._moves.supersede(one, draft, person)
+                replaced = await self._moves.supersede(one, draft, person, by_turn=draft.turn_id)
                 newest = newest if replaced is None else one.id
         return newest
 

@@ -1,10 +1,11 @@
 """What people typed for secret arguments, from the form to the tool: sealed, kept apart, opened once, deleted.
 
-As long as a value lives it is taken out of every text that leaves, so that a tool which repeats it tells nobody.
+A value is sealed for one tool in one conversation, so a reference in any other call opens and deletes nothing. As long as it
+lives, and for a while after it was used, since tools repeat what they were given, it is taken out of every text that leaves.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import BaseModel
@@ -13,13 +14,17 @@ from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.sealed_value import seal, unseal
 from chatops_bot.domain.secret_argument import reference, references_in
+from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.withheld import Withheld
-from chatops_bot.ports import Ids, SecretValues
+from chatops_bot.ports import Clock, Ids, SecretValues
+from chatops_bot.tools.argument_model import secret_arguments
 
 GIVEN_FOR = timedelta(hours=1)
 """How long after a form was filled in its call may become a proposal."""
 MARGIN = timedelta(minutes=5)
 """An action that was claimed in the last moment of its proposal still finds its secret."""
+HIDDEN_AFTERWARDS = timedelta(hours=6)
+"""How long what is deleted is still taken out of texts: beyond the last look at what came of an action, and most reads of a log."""
 
 _GONE = Phrase(
     "表单里填写的机密已过期或已删除；请重新发起请求并再次填写。",
@@ -37,67 +42,84 @@ class SealedSecrets:
         withheld: Sequence[Withheld],
         ids: Ids,
         lifetime: timedelta,
+        clock: Clock,
     ) -> None:
         self._values = values
         self._keys = keys
         self._withheld = withheld
         self._ids = ids
+        self._clock = clock
+        self._hidden_until: dict[str, datetime] = {}
         self._kept_for = GIVEN_FOR + lifetime + MARGIN
 
-    async def keep(self, form_id: str, typed: str) -> str:
-        """Seal and store what was typed into a form; returns its reference."""
+    async def keep(self, form_id: str, typed: str, tool: str, session: SessionKey) -> str:
+        """Seal and store what was typed into a form for a call of `tool` in `session`; returns its reference."""
         ref = reference(form_id, self._ids.new("s"))
         self._hide(ref, typed)
-        await self._values.put(ref, seal(self._keys[0], ref, typed), self._kept_for.total_seconds())
+        await self._values.put(
+            ref, seal(self._keys[0], _named(ref, tool, session), typed), self._kept_for.total_seconds()
+        )
         return ref
 
     async def is_kept(self, ref: str) -> bool:
         return await self._values.get(ref) is not None
 
-    async def opened(self, arguments: BaseModel) -> BaseModel:
-        """The arguments with values in the place of references, for the tool alone. Raises ToolFailed where one is gone."""
+    async def opened(self, arguments: BaseModel, tool: str, session: SessionKey) -> BaseModel:
+        """The arguments with values in the place of references, for the tool alone. Raises ToolFailed where one is gone, or is
+        of another call."""
         found: dict[str, str] = {}
         for name, ref in _held(arguments).items():
-            sealed = await self._values.get(ref)
-            value = None if sealed is None else unseal(self._keys, ref, sealed)
+            value = await self._value(ref, tool, session)
             if value is None:
                 raise ToolFailed(_GONE)
             self._hide(ref, value)
             found[name] = value
         return arguments.model_copy(update=found) if found else arguments
 
-    async def watch(self, arguments: BaseModel) -> None:
+    async def watch(self, arguments: BaseModel, tool: str, session: SessionKey) -> None:
         """Hide what the references stand for, as far as it is still there, without giving it to anybody."""
         for ref in _held(arguments).values():
-            sealed = await self._values.get(ref)
-            value = None if sealed is None else unseal(self._keys, ref, sealed)
+            value = await self._value(ref, tool, session)
             if value is not None:
                 self._hide(ref, value)
 
-    async def forget(self, arguments: Mapping[str, Any]) -> None:
-        """Delete what the references of a call stand for, since it is needed no more."""
-        refs = references_in(arguments)
-        if refs:
-            await self._values.drop(refs)
-        for ref in refs:
-            for withheld in self._withheld:
-                withheld.show(ref)
+    async def forget(self, arguments: Mapping[str, Any], tool: str, session: SessionKey) -> None:
+        """Delete what the references of a call stand for, as far as they are its own, since it is needed no more. It stays hidden
+        for a while: a tool that was given it may repeat it yet."""
+        for ref in references_in(arguments):
+            value = await self._value(ref, tool, session)
+            if value is not None:
+                self._hide(ref, value)
+                await self._values.drop([ref])
 
     async def sweep(self) -> None:
         """Delete what is overdue: what was typed for a call that nobody proposed."""
         await self._values.drop_overdue()
-        for withheld in self._withheld:
-            for ref in withheld.hidden:
-                if not await self.is_kept(ref):
+        now = self._clock.now()
+        for ref in {ref for withheld in self._withheld for ref in withheld.hidden}:
+            if await self.is_kept(ref):
+                continue
+            if now >= self._hidden_until.setdefault(ref, now + HIDDEN_AFTERWARDS):
+                del self._hidden_until[ref]
+                for withheld in self._withheld:
                     withheld.show(ref)
+
+    async def _value(self, ref: str, tool: str, session: SessionKey) -> str | None:
+        sealed = await self._values.get(ref)
+        return None if sealed is None else unseal(self._keys, _named(ref, tool, session), sealed)
 
     def _hide(self, ref: str, value: str) -> None:
         for withheld in self._withheld:
             withheld.hide(ref, value)
 
 
+def _named(ref: str, tool: str, session: SessionKey) -> str:
+    """What a value is sealed as: good for nothing else."""
+    return f"{ref}\0{tool}\0{session}"
+
+
 def _held(arguments: BaseModel) -> dict[str, str]:
-    """The references among the arguments, by name."""
-    values = {name: getattr(arguments, name) for name in type(arguments).model_fields}
+    """The references in secret arguments, by name; in no other argument one stands for anything."""
+    values = {name: getattr(arguments, name) for name in secret_arguments(type(arguments))}
     refs = references_in(values)
     return {name: value for name, value in values.items() if isinstance(value, str) and value in refs}

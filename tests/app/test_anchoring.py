@@ -158,11 +158,15 @@ class _Channel:
         return MessageRef(place.channel, str(len(self.posts)))
 
 
+async def _mine() -> bool:
+    return True
+
+
 async def test_each_noted_head_is_posted_too_and_a_post_that_fails_stops_nothing(
     store: SqliteStore, clock: ManualClock, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
     path, channel = tmp_path / "anchors", _Channel()
-    anchoring = Anchoring(store.audit, clock, path, posting(channel, "C9"))  # type: ignore[arg-type]  # only its posts are used
+    anchoring = Anchoring(store.audit, clock, path, posting(channel, "C9", _mine))  # type: ignore[arg-type]  # only its posts are used
     await recorded(store, clock, 1)
     await anchoring.end()
     head = await store.audit.head()

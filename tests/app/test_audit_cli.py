@@ -19,15 +19,17 @@ from chatops_bot.app.audit_show import show
 from chatops_bot.app.audit_verify import Proof, export, verify
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.app.config import anchor_path_of
-from chatops_bot.app.keys import open_keys
+from chatops_bot.app.keys import open_keys, read_keys
 from chatops_bot.app.where import Where
 from chatops_bot.domain.audit import AuditRecord, Decision
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
 from chatops_bot.domain.form import FormState
 from chatops_bot.domain.proposal import ProposalState
+from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.sqlite import SqliteStore
-from tests.app.conftest import REPOSITORY, DemoProcess, run_cli
+from tests.app.conftest import REPOSITORY, DemoProcess, plain_env, run_cli
 from tests.app.test_cli import config_file
+from tests.redis_server import RedisServer
 
 
 def a_call(number: int, clock: ManualClock) -> AuditRecord:
@@ -56,7 +58,7 @@ async def test_the_audit_is_read_as_lines_or_as_json(tmp_path: Path, clock: Manu
         "奥斯卡 (operator)",
         "auto",
         "ok",
-        "2026-03-02 14:32:00",
+        "2026-03-02 14:32:00 UTC",
         '{"page": 1}',
         "12 ms",
     ):
@@ -185,6 +187,29 @@ async def test_records_are_found_by_what_somebody_knows_of_them(
         await show(Where(data=tmp_path), AuditFilter(proposal="ZZZ999"), as_json=True, last=1)
 
 
+async def test_a_line_of_a_decision_says_why_somebody_decided_so(
+    tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
+):
+    store = await SqliteStore.open(tmp_path / "bot.db", clock)
+    decided = replace(a_call(1, clock), tool="delete_task", arguments='{"task_id":3}', milliseconds=0)
+    for decision, result in (
+        ("broke_glass", '{"via":"code","break_glass":"the site is\\n down"}'),
+        ("reason_given", '{"via":"button","reason":"wrong task"}'),
+        ("rejected", '{"via":"button","reason":""}'),
+        ("shown", '{"revision":1}'),
+    ):
+        row = replace(decided, decision=decision, result=result)
+        await store.audit.record(replace(row, person_id="", person_name="") if decision == "shown" else row)
+    await store.aclose()
+    assert await show(Where(data=tmp_path), AuditFilter(), as_json=False, last=4) == 0
+    assert [line.partition("delete_task ")[2] for line in capsys.readouterr().out.splitlines()] == [
+        '{"task_id":3} broke the glass: the site is down  by 奥斯卡 (operator)',
+        '{"task_id":3} reason: wrong task  by 奥斯卡 (operator)',
+        '{"task_id":3}  by 奥斯卡 (operator)',
+        '{"task_id":3}',
+    ]
+
+
 async def test_a_line_says_what_was_asked_and_why_something_was_refused(
     tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
 ):
@@ -199,7 +224,7 @@ async def test_a_line_says_what_was_asked_and_why_something_was_refused(
     assert await show(Where(data=tmp_path), AuditFilter(), as_json=False, last=2) == 0
     asked, refused = capsys.readouterr().out.splitlines()
     assert '{"text":"pause it"}  by 奥斯卡 (operator)' in asked
-    assert 'query_tasks {"page": 2} {"refused":"A viewer may not."}  by nobody' in refused
+    assert 'query_tasks {"page": 2} {"refused":"A viewer may not."}  12 ms' in refused
 
 
 def test_a_time_is_a_moment_or_how_long_ago():
@@ -329,6 +354,20 @@ async def test_the_first_bad_record_is_named_in_one_sentence(
     assert (value["ok"], value["record"]) == (False, record)
 
 
+async def test_an_audit_whose_table_is_gone_is_not_taken_for_an_older_version(
+    tmp_path: Path, clock: ManualClock, verified: Any
+):
+    folder = await a_bot(tmp_path, clock)
+    changed(folder, "DROP TABLE audit")
+    gone = "The audit is gone: the store has no table of it, and an anchor knows record 3."
+    assert await verified() == (1, f"{gone}\n")
+    code, said = await verified(as_json=True)
+    assert (code, json.loads(said)) == (1, {"ok": False, "record": 1, "wrong": "gone", "says": gone})
+    anchor_path_of(folder).unlink()
+    with pytest.raises(StoreError, match="has no table of an audit: somebody took it out"):
+        await verified()
+
+
 async def test_a_record_that_cannot_be_read_hides_no_other(
     tmp_path: Path, clock: ManualClock, capsys: pytest.CaptureFixture[str]
 ):
@@ -411,3 +450,29 @@ async def test_verify_on_the_command_line_exits_with_what_it_found(tmp_path: Pat
         1,
         "The audit is broken: record 1 is missing: somebody took it out.\n",
     )
+
+
+async def test_the_audit_of_several_bots_is_shown_verified_and_exported_from_anywhere(
+    tmp_path: Path, clock: ManualClock, redis: RedisServer
+):
+    key = bytes(range(32)).hex()
+    store = await RedisStore.open(redis.url, "bot_a", read_keys({"CHATOPS_KEY": key}, None).audit[0])
+    for number in (1, 2, 3):
+        await store.audit.record(a_call(number, clock))
+    await store.aclose()
+    config = config_file(tmp_path, store={"redis_url_env": "BOT_REDIS"}, data=str(tmp_path / "bot"))
+    env = plain_env(BOT_REDIS=redis.url, CHATOPS_KEY=key)
+
+    async def audit(*words: str | Path) -> Any:
+        return await asyncio.to_thread(run_cli, "audit", *words, "--config", config, env=env)
+
+    shown = await audit("show", "--last", "2", "--json")
+    assert [json.loads(line)["turn_id"] for line in shown.stdout.splitlines()] == ["turn_2", "turn_3"]
+    whole = await audit("verify")
+    assert (whole.returncode, whole.stdout.startswith("The audit is whole")) == (0, True)
+    assert (await audit("export", "--out", tmp_path / "export.jsonl")).returncode == 0
+    assert len((tmp_path / "export.jsonl").read_text().splitlines()) == 3
+    assert redis.send("ZREMRANGEBYSCORE", "{chatops}:audit", "2", "2") == b":1\r\n"
+    broken = await audit("verify")
+    said = "The audit is broken: record 2 is missing: somebody took it out"
+    assert (broken.returncode, broken.stdout.startswith(said)) == (1, True)

@@ -1,5 +1,6 @@
 """A policy that nobody could meet starts nothing, and one that nobody can meet any more is told once."""
 
+import asyncio
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,6 +94,30 @@ async def test_an_approver_who_left_is_missed_and_told_once(caplog: pytest.LogCa
     assert len(wall.posted) == 1
     assert sentence in str(wall.shown)
     assert sentence in caplog.text
+
+
+async def test_of_several_bots_one_looks():
+    there = config({"count": 2}, {"U1": "approver"})
+    company, over = Company(), asyncio.Event()
+    watch = PolicyWatch(there, there.make_policy(), TOOLS, company, company.members, Wall())
+    turns, seen = iter([False, True]), []
+
+    async def is_mine() -> bool:
+        seen.append(len(company.asked))
+        mine = next(turns, None)
+        if mine is None:
+            over.set()
+        return bool(mine)
+
+    watching = asyncio.create_task(watch.watch(is_mine, first=0, every=0))
+    try:
+        await asyncio.wait_for(over.wait(), 20)
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+    assert seen[:3] == [0, 0, 1], (
+        "how many people were looked at: not before it was this one's to do, and not after"
+    )
 
 
 async def test_of_a_crowd_nobody_is_looked_at():

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from chatops_bot.app.bootstrap import _run_beside
+from chatops_bot.app.health import Health
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.domain.errors import StoreError
 from tests.scenarios.conftest import ShiftedClock, World
@@ -47,6 +48,24 @@ async def test_work_beside_the_bot_that_dies_is_told_in_the_log(caplog: pytest.L
         await asyncio.wait_for(died.wait(), 10)
     assert "the expiry sweep ended and does not run until the bot is started again" in caplog.text
     assert "KeyError: 'inside'" in caplog.text
+
+
+async def test_without_its_beat_the_bot_is_not_ready_and_comes_to_rest(caplog: pytest.LogCaptureFixture):
+    async def check() -> None:
+        pass
+
+    async def dying() -> None:
+        raise ValueError("a row that nobody can read")
+
+    health = Health(lambda: "", check)
+    async with AsyncExitStack() as stack:
+        _run_beside(stack, dying(), "beat", health)
+        await asyncio.wait_for(health.failed.wait(), 10)
+    health.recovered()
+    assert (await health.readiness()).red == {
+        "life": "The beat died, so the bot comes to rest; its log says why."
+    }
+    assert "the beat ended and the bot comes to rest" in caplog.text
 
 
 async def test_work_that_is_cancelled_at_the_end_is_no_death(caplog: pytest.LogCaptureFixture):

@@ -174,7 +174,7 @@ def test_whoever_may_breaks_the_glass_with_a_reason_and_with_all_other_rights():
     frozen = Freeze(*WEEKEND, break_glass=Who(roles=(Role.ADMIN, Role.OPERATOR)))
     policy = Policy(freezes=[frozen])
     assert says(policy.may_approve(APPROVER, PAUSE, NOW, break_glass="x")).endswith(
-        "an admin or an operator may break the glass with `approve CODE break-glass: reason`."
+        "an admin or an operator may break the glass with “approve CODE break-glass: reason”."
     )
     for blank in ("", "  "):
         assert "You may break the glass" in says(policy.may_approve(ADMIN, PAUSE, NOW, break_glass=blank))
@@ -201,8 +201,8 @@ def test_a_no_says_who_gets_past_it(who: Who, en: str, zh: str):
         f"The policy lets only {en} ask for pause_task, and you are operator; ask one of them to request it.",
     )
     assert frozen == Phrase(
-        f"冻结期至 Mon 08:00 Europe/Berlin，未执行任何操作；{zh}可以用 `批准 代码 紧急: 原因` 紧急批准。",
-        f"Frozen until Mon 08:00 Europe/Berlin, so nothing was run; {en} may break the glass with `approve CODE break-glass: reason`.",
+        f"冻结期至 Mon 08:00 Europe/Berlin，未执行任何操作；{zh}可以用“批准 CODE 紧急: 原因”紧急批准。",
+        f"Frozen until Mon 08:00 Europe/Berlin, so nothing was run; {en} may break the glass with “approve CODE break-glass: reason”.",
     )
 
 

@@ -109,3 +109,46 @@ def test_people_who_left_and_groups_that_emptied_are_missed():
         "by rule 0, pause_task"
         in flaws(Rule(scope=ONLY_PAUSE, count=3), roster=GROUPED, known=[ana, adam])[0].says
     )
+
+
+def test_a_config_without_any_approver_is_told_once_it_is_known_who_is_there():
+    assert flaws(roster=Roster()) == []
+    assert "takes an approval that nobody may give" in flaws(roster=Roster(), known=[])[0].says
+
+
+def test_without_a_rule_nobody_is_told_what_their_roles_cannot_do():
+    assert flaws(roster=Roster(people={"U2": Role.APPROVER})) == []
+
+
+def test_a_rule_about_an_effect_that_no_tool_has_never_holds():
+    rule = Rule("rule 0", Scope(effects=frozenset({Effect.DESTRUCTIVE})))
+    (flaw,) = lint(Policy([rule], roster=ROSTER), {"list_tasks": Effect.READ, "pause_task": Effect.WRITE})
+    assert "it never holds" in flaw.says
+    assert flaws(rule) == []
+
+
+def test_one_mistake_is_told_once():
+    misspelled = Rule(scope=Scope(tools=frozenset({"pause_tsk"}), effects=frozenset({Effect.WRITE})))
+    assert [flaw.says for flaw in flaws(misspelled)] == [
+        "there is no tool pause_tsk; correct the name, or remove it."
+    ]
+
+
+def test_of_the_rules_those_are_named_that_say_who_approves():
+    found = flaws(
+        Rule(scope=ONLY_PAUSE, ask=Who(roles=(Role.OPERATOR,))), Rule(scope=ONLY_PAUSE, approve=Who())
+    )
+    assert [flaw.says.partition(" takes")[0] for flaw in found] == ["by rule 1, pause_task (high risk)"]
+
+
+def test_what_takes_more_than_there_are_is_told_once():
+    (flaw,) = flaws(Rule(scope=ONLY_DELETE, count=2))
+    assert "takes 2 approvals" in flaw.says
+
+
+def test_an_approver_who_may_not_ask_is_never_the_one_who_asked():
+    assert flaws(Rule(scope=ONLY_DELETE, ask=Who(people=("U3",)), own=False)) == []
+
+
+def test_what_is_switched_off_needs_no_approver():
+    assert flaws(Rule(ask=Who(), approve=Who())) == []

@@ -14,7 +14,7 @@ from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, open_store
 from chatops_bot.app.engine import node_of
-from chatops_bot.domain.event import ControlUsed, MessageReceived
+from chatops_bot.domain.event import ControlUsed, MessageReceived, ModalSubmitted
 from chatops_bot.domain.model import (
     Finished,
     FinishReason,
@@ -35,7 +35,9 @@ from chatops_bot.sessions.recovery import recover_turns
 from chatops_bot.tools.registry import Registry
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.login import Account
+from chatops_bot.toolsets.scheduler.pause import PauseTask
 from chatops_bot.toolsets.scheduler.toolset import scheduler_tools
+from tests.kills.form_roads import FormRoad, giving_tools, wanted
 from tests.kills.roads import OSCAR, PEOPLE, Road
 from tests.kills.taps import TappedTransport, Taps
 from tests.kills.wall import Wall
@@ -44,6 +46,8 @@ from tests.scenarios.tapped_store import tapped
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
 DEADLINE = 60.0
 POLL = 0.01
+GIVEN = "given"
+"""The file beside the wall into which tools put what they were given."""
 ROUNDS = 2
 """Looks at what was run after which a lost undo is offered again."""
 ANYTHING = frozenset(ProposalState)
@@ -70,7 +74,7 @@ class Directory:
 
 
 class PausingModel:
-    """Asks for a pause of the task whose number ends the question, and says so once it waits."""
+    """Asks for the pause that the question asks for, and says so once it waits."""
 
     name = "pausing"
 
@@ -80,10 +84,10 @@ class PausingModel:
             yield TextDelta("It waits for an approval.")
             yield Finished(FinishReason.STOP)
         else:
-            yield ToolCallDelta(0, RandomIds().new("call"), "pause_task")
             question = next(m.text for m in reversed(request.messages) if isinstance(m, UserMessage))
-            task = question.split()[-1]
-            yield ToolCallDelta(0, arguments=f'{{"task_id": {task}, "action": "pause"}}')
+            tool, arguments = wanted(question)
+            yield ToolCallDelta(0, RandomIds().new("call"), tool)
+            yield ToolCallDelta(0, arguments=arguments)
             yield Finished(FinishReason.TOOL_CALLS)
 
 
@@ -106,9 +110,9 @@ class LightBot:
             assert time.monotonic() < deadline, "a turn hangs"
             await asyncio.sleep(POLL)
 
-    async def ask(self, task: int = 1, session: SessionKey = SESSION) -> None:
-        """Ask for a pause. Returns while that is being worked on."""
-        message, text = RandomIds().new("message"), f"pause task {task}"
+    async def ask(self, what: int | str = 1, session: SessionKey = SESSION) -> None:
+        """Ask for a pause of a task, or with a tool. Returns while that is being worked on."""
+        message, text = RandomIds().new("message"), f"pause task {what}"
         await self.core.router.message(
             MessageReceived(message, session, message, OSCAR, text, mentions_bot=True, is_direct=False)
         )
@@ -122,9 +126,24 @@ class LightBot:
                 value, message = found
                 await self.core.router.handle(ControlUsed(SESSION, person, control, value, message))
 
+    async def fill(self, road: FormRoad) -> None:
+        """Fill in what asks for it, and ask anew where nothing does, until there is a proposal."""
+        while not await self.proposals():
+            if not await self.store.forms.open():
+                await self.ask(road.tool)
+                await self.at_rest()
+            for form in await self.store.forms.open():
+                problems = await self.core.router.submit(ModalSubmitted(OSCAR, form.id, road.answers))
+                assert not problems
+            while await self.store.forms.unanswered():  # noqa: ASYNC110  # begun by a task of the router
+                await asyncio.sleep(POLL)
+            await self.at_rest()
+
     async def walk(self, road: Road) -> None:
         """What people and the clock do until the road is at its end: they ask where there is no card, and decide where one waits."""
-        if not await self.proposals():
+        if isinstance(road, FormRoad):
+            await self.fill(road)
+        elif not await self.proposals():
             await self.ask()
             await self.at_rest()
         for _ in range(ROUNDS):
@@ -156,7 +175,9 @@ async def open_light_bot(
         for process in dead:
             await kept.leases.drop(f"process:{process}", process)
         http = await stack.enter_async_context(httpx.AsyncClient(transport=TappedTransport(taps)))
-        registry = Registry(scheduler_tools(_scheduler(config, secrets, http), clock))
+        scheduler = _scheduler(config, secrets, http)
+        giving = giving_tools(PauseTask(scheduler, clock), wall_file.parent / GIVEN)
+        registry = Registry([*scheduler_tools(scheduler, clock), *giving])
         wall, directory = Wall(wall_file, taps), Directory(taps)
         stack.callback(wall.close)
         core = build_core(
@@ -172,6 +193,7 @@ async def open_light_bot(
         await core.router.resume_forms()
         yield LightBot(core, kept, wall, clock, taps)
         await core.router.drain(DEADLINE)
+        await core.applying.rest(DEADLINE)
         await alive.leave()
 
 

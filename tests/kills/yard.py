@@ -35,7 +35,9 @@ from chatops_bot.scheduler.settings import SchedulerSettings
 from tests.forked import processes
 from tests.kills import dying_bot
 from tests.kills.dying_bot import Counted, Orders
-from tests.kills.light_bot import open_light_bot
+from tests.kills.form_oracle import judge_forms
+from tests.kills.form_roads import FormRoad
+from tests.kills.light_bot import GIVEN, open_light_bot
 from tests.kills.oracle import Judged, judge
 from tests.kills.roads import PEOPLE, Road
 from tests.kills.taps import Taps
@@ -99,6 +101,8 @@ class Yard:
             await bot.walk(road)
             await bot.at_rest()
             judged = await judge(bot, road, before, self.gateway, await self._status())
+            if isinstance(road, FormRoad):
+                await judge_forms(judged, road, bot.store, folder / GIVEN)
         async with open_audit(folder, config, {REDIS_URL: secrets.redis_url}) as reader:
             judged.judge_audit([row async for row in all_rows(reader)], KEYS.audit)
         await self._resume()

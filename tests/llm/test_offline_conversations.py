@@ -353,6 +353,24 @@ async def test_who_paused_it_is_answered_from_the_decision(text: str):
     assert "`Ada`" in played.text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why was it rejected?",
+        "who rejected it?",
+        "why did Ada reject it?",
+        "为什么被拒绝？",
+        "谁拒绝了？",
+        "拒绝的原因是什么",
+    ],
+)
+async def test_why_it_was_rejected_is_answered_with_who_when_and_the_reason(text: str):
+    played = await play(text, history=decided(state="rejected", reason="the backup runs"))
+    assert not played.writes
+    for shown in ("`Ada`", "`the backup runs`", "01:00"):
+        assert shown in played.text
+
+
 async def test_it_is_the_task_that_the_conversation_named_last():
     for text, reference in (
         ("why did nightly-report fail?", "pause it"),

@@ -20,7 +20,6 @@ from tests.mutation.trial import (  # fmt: skip
     KILLED,
     SURVIVED,
     TIMED_OUT,
-    UNREACHED,
     Forks,
     Inside,
     separately,
@@ -85,7 +84,7 @@ def tried(group: Group, chosen: Sequence[Mutant], jobs: int, known: Mapping[str,
         def note(mutant: Mutant, answer: str) -> None:
             with record.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([mutant.name, answer]) + "\n")
-            if answer in (SURVIVED, UNREACHED) and mutant.name not in known:
+            if answer not in (KILLED, TIMED_OUT) and mutant.name not in known:
                 print(f"  {answer}: line {mutant.line} of {mutant.name}", file=sys.__stdout__, flush=True)
 
         bodies = [mutant for mutant in chosen if not mutant.in_function]

@@ -46,6 +46,7 @@ CALLS = Group(
         "tests/tools/test_validation.py",
         "tests/tools/test_argument_problems.py",
         "tests/tools/test_waiting.py",
+        "tests/tools/test_by_reference.py",
         "tests/tools/test_drafting.py",
         "tests/tools/test_asking.py",
         "tests/sessions/test_proposing.py",

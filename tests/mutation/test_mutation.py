@@ -72,8 +72,9 @@ def test_modules_and_tests_of_the_table_are_there():
 
 TOY = """
 import json
-from tests.mutation import scoring
+from tests.mutation import scoring, trial
 from tests.mutation.table import Group
+trial.PATIENCE = 1.0
 toy = Group(("tests/mutation/toy.py",), ("tests/mutation/toy_checks.py",))
 print(json.dumps(dict(scoring.tried(toy, scoring.mutants(toy), 2, {}))))
 """

@@ -32,8 +32,10 @@ from hypothesis import Phase, settings
 from tests.mutation.mutants import Mutant
 from tests.tracked import ROOT
 
-SURVIVED, KILLED, TIMED_OUT, UNREACHED = "survived", "killed", "timed out", "no test gets there"
-ANSWERS = {0: SURVIVED, 1: KILLED, 3: TIMED_OUT}
+SURVIVED, KILLED, TIMED_OUT = "survived", "killed", "timed out"
+UNREACHED, UNTRIED = "no test gets there", "could not be tried"
+ANSWERS = {0: SURVIVED, 1: KILLED, -signal.SIGALRM: TIMED_OUT}
+"""By the exit code of a fork; any other says nothing of the tests."""
 SLOWER = 20
 """A test that takes so many times longer than without the fault, and `PATIENCE` seconds on top, hangs."""
 PATIENCE = 8.0
@@ -77,8 +79,7 @@ class Forks:
         child, status = os.wait()
         mutant, folder = self._running.pop(child)
         shutil.rmtree(folder, ignore_errors=True)
-        code = os.waitstatus_to_exitcode(status)
-        self.on_end(mutant, TIMED_OUT if code == -signal.SIGALRM else ANSWERS.get(code, KILLED))
+        self.on_end(mutant, ANSWERS.get(os.waitstatus_to_exitcode(status), UNTRIED))
 
 
 def _in_child(work: Callable[[], int], folder: Path) -> None:

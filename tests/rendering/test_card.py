@@ -6,7 +6,7 @@ from datetime import timedelta, timezone
 import pytest
 
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.people import Risk
+from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.tool import Change, Plan
 from chatops_bot.domain.view import Buttons, Code, Fact, Facts, Mention, Notice, View
@@ -64,6 +64,7 @@ BUTTONS = {
     ProposalState.PENDING: ["approve", "reject"],
     ProposalState.REJECTED: ["reason"],
     ProposalState.EXPIRED: ["again"],
+    ProposalState.WITHDRAWN: ["again"],
     ProposalState.DRIFTED: ["again"],
     ProposalState.APPLIED: ["continue"],
     ProposalState.FAILED: ["continue"],
@@ -277,3 +278,22 @@ def test_the_record_is_the_last_block_and_buttons_stand_before_it():
     kinds = [type(block) for block in card(PROPOSAL).blocks]
     assert kinds[-1] is Code
     assert kinds.index(Buttons) < len(kinds) - 1
+
+
+@pytest.mark.parametrize(
+    ("language", "risk", "depends"),
+    [
+        ("zh", "高：无法撤销", "依赖它的任务: 无"),
+        ("en", "high: cannot be taken back", "Tasks that depend on it: none"),
+    ],
+)
+def test_a_deletion_says_which_of_the_high_risks_it_is_and_that_nothing_depends_on_it(
+    language, risk, depends
+):
+    plan = replace(PROPOSAL.plan, details=((Phrase("依赖它的任务", "Tasks that depend on it"), "-"),))
+    shown = card(replace(PROPOSAL, language=language, effect=Effect.DESTRUCTIVE, plan=plan))
+    facts = [
+        f"{f.label}: {f.value}" for block in shown.blocks if isinstance(block, Facts) for f in block.facts
+    ]
+    assert depends in facts
+    assert any(fact.endswith(risk) for fact in facts)

@@ -62,8 +62,8 @@ async def test_a_name_alone_is_answered_in_the_language_of_the_thread(world: Wor
 
 @pytest.mark.parametrize(
     ("language", "word", "hint"),
-    [("en", "approve", "Type `approve {}`, or press"), ("en", "yes", "Type `approve {}`, or press"),
-     ("zh", "批准", "请输入 `批准 {}`，或按"), ("zh", "拒绝", "请输入 `拒绝 {}`，或按")],
+    [("en", "approve", "Type “approve {}”, or press"), ("en", "yes", "Type “approve {}”, or press"),
+     ("zh", "批准", "请输入“批准 {}”，或按"), ("zh", "拒绝", "请输入“拒绝 {}”，或按")],
 )  # fmt: skip
 async def test_a_verdict_without_a_code_is_told_what_to_type(
     world: World, language: str, word: str, hint: str

@@ -211,7 +211,8 @@ async def test_a_typed_code_decides_whatever_its_case(world: World, words: str, 
         ts, card = await asked_for(world, "pause it please")
         await world.says("ana", words.format(code=code_of(card).lower()), ts)
         await world.becomes(ts, card, heading)
-        assert len(await world.thread(ts)) == 4  # the typed words get no answer but the card
+        assert (await told(world, "ana")).startswith(heading)
+        assert len(await world.thread(ts)) == 4  # the answer is for whoever typed alone
     assert len(world.to_scheduler.reached(PAUSE)) == (1 if heading == "Done: " else 0)
 
 
@@ -229,14 +230,14 @@ async def test_words_behind_the_code_are_the_reason_of_a_reject_and_make_an_appr
         ts, card = await asked_for(world, "pause it please")
         code = code_of(card)
         await world.says("ana", f"approve {code.lower()} please", ts)
-        assert f"Type `approve {code}` alone" in await told(world, "ana")
+        assert f"Type “approve {code}” alone" in await told(world, "ana")
         await world.says("ana", f"批准 {code} 吧", ts)
-        assert f"`批准 {code} 紧急: 原因`" in await told(world, "ana", 2)
+        assert f"“批准 {code} 紧急: 原因”" in await told(world, "ana", 2)
         await world.says("ana", f"> approve {code}", ts)
         await world.says("ana", "reject change requests, please", ts)
         await world.says("ana", words.format(code=code), ts)
         assert reason in everything(await world.becomes(ts, card, "Rejected: "))
-        assert len(await world.whispers("ana", 2)) == 2
+        assert (await told(world, "ana", 3)).startswith("Rejected: ")
     assert world.to_scheduler.reached(PAUSE) == []
 
 
@@ -370,8 +371,8 @@ async def test_an_approval_that_comes_too_late_runs_nothing(world: World, langua
         clock.ahead = timedelta(minutes=61)
         await world.click("ana", card, "approve")
         sentence = {
-            "zh": r"此提案已于 \d\d:\d\d UTC 过期，未执行任何操作；请重新发起请求。",
-            "en": r"This proposal expired at \d\d:\d\d UTC; nothing was run. Ask for the change again.",
+            "zh": r"此提案已于 \d\d:\d\d UTC 过期，未执行任何操作；如仍需要，请在卡片上重新提出。",
+            "en": r"This proposal expired at \d\d:\d\d UTC; nothing was run. Press Propose again on its card if it is still needed.",
         }[language]
         assert re.fullmatch(sentence, await told(world, "ana"))
         done = await world.becomes(ts, card, {"zh": "已过期：", "en": "Expired: "}[language])

@@ -74,13 +74,15 @@ async def test_a_freeze_is_broken_with_a_reason_that_the_card_and_the_audit_keep
     async with world.bot(pausing(), config=config):
         ts, card = await asked_for(world, "pause it please")
         await world.click("ana", card, "approve")
-        assert "an admin may break the glass with `approve CODE break-glass: reason`" in await told(
-            world, "ana"
-        )
+        typed = f"approve {code_of(card)} break-glass: reason"
+        assert f"; an admin may break the glass by typing: {typed}" in everything(card)
+        assert f"an admin may break the glass with “{typed}”" in await told(world, "ana")
         await world.says("ana", f"approve {code_of(card)} break-glass: I want to", ts)
         assert "an admin may break the glass" in await told(world, "ana", 2)
         await world.click("adam", card, "approve")
-        assert (await told(world, "adam")).startswith("Frozen until ")
+        refused = await told(world, "adam")
+        assert refused.startswith("Frozen until ")
+        assert refused.endswith(f"type “{typed}”.")
         assert not await is_paused(world)
         await world.says("adam", f"approve {code_of(card)} break-glass: the site is down", ts)
         done = everything(await world.becomes(ts, card, "Done: "))

@@ -9,10 +9,10 @@ from tests.scenarios.conftest import Json, ShiftedClock, World, everything, unti
 from tests.scenarios.test_change import ASKS, asked_for
 
 SAYS = {
-    "zh": ("仍在等待批准或拒绝：暂停任务 nightly-report (#1)", "还没有足够的人批准", "[打开卡片]("),
+    "zh": ("仍在等待批准或拒绝：暂停任务 nightly-report (#1)", "还没有人决定提案", "[打开卡片]("),
     "en": (
         "still waits for an approve or a reject: Pause task nightly-report (#1)",
-        "Too few have approved",
+        "Nobody has decided about",
         "[Open the card](",
     ),
 }

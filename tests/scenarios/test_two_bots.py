@@ -5,8 +5,10 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
+from slack_sdk.web.async_client import AsyncWebClient
 
-from chatops_bot.app.config import ModelEndpoint
+from chatops_bot.app.anchoring import newest_anchor
+from chatops_bot.app.config import AuditConfig, ModelEndpoint
 from chatops_bot.domain.model import UserMessage
 from chatops_bot.llm.scripted import ScriptedModel, says
 from tests.llm.model_server import Answer, ModelServer, text
@@ -38,6 +40,22 @@ async def test_a_thread_goes_on_over_both_bots(pair: Pair):
     asked = [m.text for m in model.requests[-1].messages if isinstance(m, UserMessage)]
     assert asked == [f"question {n}" for n in range(4)]
     assert all(pair.calls[name, "turns.begin"] for name in "ab"), "both had their share"
+
+
+async def test_a_head_of_the_shared_audit_is_posted_by_one_bot_and_noted_down_by_each(pair: Pair):
+    world, model = pair.world, ScriptedModel([says("answer")])
+    audit = AuditConfig(anchor_channel=world.incidents)
+    configs = [pair.config(name).model_copy(update={"audit": audit}) for name in "ab"]
+    async with AsyncExitStack() as stack:
+        for config in configs:
+            await stack.enter_async_context(world.bot(model, config=config, secrets=pair.secrets()))
+        await world.settled(await world.says("oscar", f"{world.mention} question"), 1)
+    client = AsyncWebClient(
+        token=world.people["adam"]["token"], base_url=world.workspace.api_url, session=world.session
+    )
+    messages = (await client.conversations_history(channel=world.incidents))["messages"]
+    assert len([m for m in messages if "audit head" in everything(m)]) == 1
+    assert None not in [newest_anchor(config.anchor_path) for config in configs]
 
 
 async def test_an_event_that_slack_gives_to_both_bots_is_answered_once(pair: Pair):

@@ -20,7 +20,7 @@ from chatops_bot.sessions.undoing import Undoing
 from chatops_bot.sessions.watching import Watching
 from chatops_bot.tools.inverting import Inverter
 from chatops_bot.tools.observing import Observer
-from tests.sessions.panel import FlipArgs, Panel, Process, Switches
+from tests.sessions.panel import SEALS, FlipArgs, Panel, Process, Switches
 
 BACK = {"pause": "resume", "resume": "pause"}
 
@@ -86,6 +86,7 @@ class Aftercare:
         reverting = Reverting(
             proposals=proposals, platform=panel.board, directory=panel.people, policy=panel.policy, inverter=inverter,
             drafter=panel.drafter, moves=panel.moves, cards=at.cards, applying=at.applying, redactor=panel.redactor,
+            seals=SEALS,
         )  # fmt: skip
         watching = Watching(Observer(panel.registry, panel.redactor), panel.moves, at.cards)
         afterwards = Afterwards(

@@ -20,6 +20,7 @@ from chatops_bot.domain.policy import Policy, Subject
 from chatops_bot.domain.proposal import Proposal, Via
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_button import sealed_button
+from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.session import MessageRef, SessionKey
 from chatops_bot.domain.thread import ThreadExcerpt
 from chatops_bot.domain.tool import Change, Outcome, Plan, ToolCall
@@ -46,6 +47,7 @@ ANA = Person("U2", "Ana", Role.APPROVER)
 BEN = Person("U3", "Ben", Role.APPROVER)
 ADAM = Person("U4", "Adam", Role.ADMIN)
 VERA = Person("U5", "Vera", Role.VIEWER)
+SEALS = VoteSeals([KEY])
 BUTTONS = b"the key of buttons, 32 bytes...."
 
 
@@ -297,11 +299,11 @@ class Panel:
         applying = Applying(
             proposals=store.proposals, directory=self.people, policy=self.policy, moves=self.moves, cards=cards,
             applier=Applier(self.registry, self.redactor, self.policy, [KEY]), process=name, is_dead=is_dead,
-            lock=TargetLock(store.leases, name, is_dead, self.clock), clock=self.clock,
+            lock=TargetLock(store.leases, name, is_dead, self.clock), clock=self.clock, seals=SEALS,
         )  # fmt: skip
         decisions = Decisions(
             proposals=store.proposals, telling=Telling(self.board), policy=self.policy, moves=self.moves, cards=cards,
-            applying=applying, redactor=self.redactor, clock=self.clock, key=BUTTONS,
+            applying=applying, redactor=self.redactor, clock=self.clock, key=BUTTONS, seals=SEALS,
         )  # fmt: skip
         renewals = Renewals(
             proposals=store.proposals, registry=self.registry, drafter=self.drafter, policy=self.policy, moves=self.moves,

@@ -1,25 +1,31 @@
 """An approved action runs as sealed, once, one at a time on a target, for people who still may; or says why it does not."""
 
 import asyncio
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chatops_bot.domain.errors import PlatformError, StoreError, ToolFailed
+from chatops_bot.domain.freeze import Freeze, Moment
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Risk, Role
-from chatops_bot.domain.proposal import Proposal, ProposalState, Vote, action_digest, sealed_digest
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.policy_rules import Who
+from chatops_bot.domain.proposal import Proposal, ProposalState, Reader, Vote, action_digest, sealed_digest
+from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.tool import Change, Inverse, Plan
-from chatops_bot.domain.view import Fact, Facts, Notice
+from chatops_bot.domain.view import Code, Fact, Facts, Notice
 from chatops_bot.ports import ToolContext
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.invocation import TurnMemory
-from tests.sessions.panel import ADAM, ANA, BEN, FlipArgs, Panel, TwoMust, drifted
+from tests.sessions.panel import ADAM, ANA, BEN, SEALS, FlipArgs, Panel, TwoMust, drifted
 from tests.small_tools import KEY, OSCAR, SESSION
 
 CLAIMED, APPLIED, UNKNOWN = ProposalState.CLAIMED, ProposalState.APPLIED, ProposalState.OUTCOME_UNKNOWN
@@ -29,10 +35,15 @@ def vote_by(panel: Panel, person: Person) -> Vote:
     return Vote(person.id, person.name, person.role.value, panel.clock.now(), "button")
 
 
+def sealed(proposal: Proposal, *votes: Vote) -> tuple[Vote, ...]:
+    return tuple(SEALS.vote(proposal, vote) for vote in votes)
+
+
 async def approved(panel: Panel, task: int = 1, votes: tuple[Vote, ...] = ()) -> Proposal:
     """A proposal that was approved, by Ana unless `votes` say otherwise, in a process that died right then."""
+    proposal = await panel.propose(task)
     moved = await panel.moves.move(
-        await panel.propose(task), ProposalState.APPROVED, ANA, "approved", {}, votes=votes or (vote_by(panel, ANA),),
+        proposal, ProposalState.APPROVED, ANA, "approved", {}, votes=sealed(proposal, *votes or (vote_by(panel, ANA),)),
         decided_by_id=ANA.id, decided_by_name=ANA.name, decided_by_role=ANA.role.value, decided_at=panel.clock.now(),
     )  # fmt: skip
     assert moved is not None
@@ -56,11 +67,15 @@ async def test_rights_are_asked_afresh_right_before_it_runs(panel: Panel):
     proposal = await panel.propose()
     panel.people.known[ANA.id] = replace(ANA, role=Role.OPERATOR)
     done = await panel.press(ANA, proposal)
-    assert done.state is ProposalState.EXPIRED
-    assert done.outcome_text.startswith("Ana may not approve this any more, so nothing was run: ")
+    assert done.state is ProposalState.WITHDRAWN
+    assert done.outcome_text == (
+        "Ana may not approve this any more, so nothing was run. Propose it again if it is still needed."
+    )
+    assert panel.board.cards[proposal.id].fallback.startswith("Not run, its approval no longer holds: ")
+    assert list(panel.board.buttons(proposal.id)) == ["again"]
     assert panel.people.asked == [ANA.id]
     assert panel.flips() == []
-    assert await panel.steps(proposal) == ["proposed", "approved", "expired"]
+    assert await panel.steps(proposal) == ["proposed", "approved", "withdrawn"]
 
 
 async def test_of_several_approvers_those_who_lost_the_right_do_not_count(panel: Panel):
@@ -70,7 +85,7 @@ async def test_of_several_approvers_those_who_lost_the_right_do_not_count(panel:
     await panel.press(ANA, proposal)
     panel.people.known[ANA.id] = replace(ANA, role=Role.VIEWER)
     done = await panel.press(BEN, proposal)
-    assert done.state is ProposalState.EXPIRED
+    assert done.state is ProposalState.WITHDRAWN
     assert "Ana may not approve this any more" in done.outcome_text
     assert panel.flips() == []
 
@@ -83,7 +98,7 @@ async def test_stored_votes_of_one_person_are_no_quorum(panel: Panel, ids: tuple
     panel.people.known |= {person.id: person for person in people}
     proposal = await approved(panel, votes=tuple(vote_by(panel, person) for person in people))
     await panel.one.applying.recover()
-    assert (await panel.now(proposal)).state is ProposalState.EXPIRED
+    assert (await panel.now(proposal)).state is ProposalState.WITHDRAWN
     assert panel.flips() == []
 
 
@@ -91,8 +106,94 @@ async def test_an_approver_whom_nobody_can_vouch_for_now_runs_nothing(panel: Pan
     proposal = await panel.propose()
     panel.people.fault = PlatformError("Slack is away.", "unreachable")
     done = await panel.press(ANA, proposal)
-    assert done.state is ProposalState.EXPIRED
+    assert done.state is ProposalState.WITHDRAWN
     assert "identity could not be confirmed" in done.outcome_text
+
+
+FORGED: dict[str, Callable[[Proposal, Vote], Vote]] = {
+    "no seal": lambda p, vote: vote,
+    "no ASCII": lambda p, vote: replace(vote, seal="é"),
+    "another key": lambda p, vote: VoteSeals([b"another key"]).vote(p, vote),
+    "another proposal": lambda p, vote: SEALS.vote(replace(p, id="prop_other"), vote),
+    "another action": lambda p, vote: SEALS.vote(replace(p, digest="0" * 64), vote),
+    "another person": lambda p, vote: replace(SEALS.vote(p, vote), person_id=ADAM.id),
+    "another name": lambda p, vote: replace(SEALS.vote(p, vote), person_name="Adam"),
+    "another role": lambda p, vote: replace(SEALS.vote(p, vote), role="admin"),
+    "another moment": lambda p, vote: replace(SEALS.vote(p, vote), at=vote.at - timedelta(minutes=1)),
+    "another way": lambda p, vote: replace(SEALS.vote(p, vote), via="local"),
+    "broken glass": lambda p, vote: replace(SEALS.vote(p, vote), break_glass="the site is down"),
+}
+
+
+@pytest.mark.case("hitl-C51")
+@pytest.mark.parametrize("what", FORGED)
+@pytest.mark.parametrize("by", ["the process that runs on", "the next start"])
+async def test_whoever_writes_an_approval_into_the_store_runs_nothing(panel: Panel, what: str, by: str):
+    proposal = await panel.propose()
+    vote = FORGED[what](proposal, vote_by(panel, ANA))
+    forged = await panel.store.proposals.move(
+        proposal, ProposalState.APPROVED, panel.clock.now(), votes=(vote,)
+    )
+    assert forged is not None
+    if by == "the next start":
+        await panel.process("process_2").applying.recover()
+    else:
+        panel.clock.advance(timedelta(minutes=2))
+        await panel.one.applying.sweep()
+    done = await panel.now(proposal)
+    assert (done.state, panel.flips()) == (ProposalState.WITHDRAWN, [])
+    assert done.outcome_text.startswith(f"A stored approval ({vote.person_name}) was not counted by this bot")
+    *_, row = await panel.rows(proposal)
+    assert (row.decision, json.loads(row.result)["cause"]) == ("withdrawn", "forged")
+
+
+async def test_a_forged_vote_beside_a_true_one_is_no_quorum(panel: Panel):
+    panel.policy = TwoMust()
+    panel.one = panel.process("process_1")
+    proposal = await panel.propose()
+    await panel.store.proposals.move(
+        proposal, ProposalState.PENDING, panel.clock.now(), votes=(vote_by(panel, ANA),)
+    )
+    done = await panel.press(BEN, await panel.now(proposal))
+    assert (done.state, panel.flips()) == (ProposalState.WITHDRAWN, [])
+
+
+async def test_a_vote_that_an_older_key_sealed_still_counts(panel: Panel):
+    proposal = await panel.propose()
+    vote = VoteSeals([KEY]).vote(proposal, vote_by(panel, ANA))
+    voted = replace(proposal, votes=(vote,))
+    assert VoteSeals([b"a newer key", KEY]).forged(voted) == []
+    assert VoteSeals([b"a newer key"]).forged(voted) == [vote]
+
+
+async def test_a_reader_whom_no_bot_saw_read_has_not_read(panel: Panel):
+    proposal = await panel.propose()
+    true = SEALS.reader(proposal, ANA.id)
+    assert SEALS.has_read(replace(proposal, read_by=(true,)), ANA.id)
+    for forged in (Reader(ANA.id, ""), Reader(BEN.id, true.seal), VoteSeals([b"x"]).reader(proposal, BEN.id)):
+        assert not SEALS.has_read(replace(proposal, read_by=(forged,)), forged.person_id)
+
+
+async def test_a_freeze_that_begins_while_it_waits_is_told_as_one_and_without_a_way_around(panel: Panel):
+    begins, ends = (panel.clock.now() + timedelta(minutes=minutes) for minutes in (1, 180))
+    freeze = Freeze(
+        Moment.parse(f"{begins:%H:%M}"), Moment.parse(f"{ends:%H:%M}"), ZoneInfo("UTC"),
+        break_glass=Who(roles=(Role.APPROVER,)),
+    )  # fmt: skip
+    panel.policy = Policy(freezes=[freeze])
+    panel.one = panel.process("process_1")
+    proposal = await panel.propose()
+    await panel.store.leases.take("target:task #1", "process_9/other", 600)
+    pressing = asyncio.create_task(panel.press(ANA, proposal))
+    await panel.board.comes_to_show(proposal.id, "It waits for another change")
+    panel.clock.advance(timedelta(minutes=2))
+    await panel.store.leases.drop("target:task #1", "process_9/other")
+    done = await pressing
+    assert (done.state, panel.flips()) == (ProposalState.WITHDRAWN, [])
+    assert done.outcome_text.startswith("A freeze began after it was approved and before it could run")
+    card = str(panel.board.cards[proposal.id])
+    assert "break-glass" not in card
+    assert "Expired" not in card
 
 
 async def test_what_somebody_approved_with_less_than_they_have_runs_with_less(panel: Panel):
@@ -303,7 +404,15 @@ async def test_what_really_came_of_it_takes_the_place_of_outcome_unknown(
     await panel.switches.entered.get()
     panel.dead.add("process_1")
     await panel.process("process_2").applying.sweep()
-    assert (await panel.now(proposal)).state is UNKNOWN
+    unknown = await panel.now(proposal)
+    assert unknown.state is UNKNOWN
+    assert unknown.outcome_text == "The process that ran it ended before it had an answer."
+    assert Fact("Status", "read enabled at 14:32 UTC (was enabled when it was asked for)") in [
+        fact
+        for block in panel.board.cards[proposal.id].blocks
+        if isinstance(block, Facts)
+        for fact in block.facts
+    ]
     panel.switches.states[1] = "disabled"
     panel.switches.gate.set()
     assert (await pressing).state is state
@@ -319,8 +428,9 @@ async def test_a_process_that_was_paused_before_the_effect_runs_nothing_any_more
     plan, paused, wakes = panel.switches.plan, asyncio.Event(), asyncio.Event()
 
     async def slow(arguments: FlipArgs, context: ToolContext) -> Plan:
-        paused.set()
-        await wakes.wait()
+        if not paused.is_set():
+            paused.set()
+            await wakes.wait()
         return await plan(arguments, context)
 
     panel.switches.plan = slow  # type: ignore[method-assign]  # a pause at this very point
@@ -368,6 +478,23 @@ async def test_an_end_whose_answer_was_lost_is_known_as_ones_own(panel: Panel):
     assert (await panel.press(ANA, proposal)).state is APPLIED
     assert panel.board.cards[proposal.id].fallback.startswith("Done")
     assert await panel.steps(proposal) == ["proposed", "approved", "claimed", "applied"]
+
+
+@pytest.mark.parametrize("road", ["sweep", "recover"])
+async def test_a_change_that_waits_for_its_target_holds_up_no_sweep_and_no_start(panel: Panel, road: str):
+    busy, overdue = await approved(panel, 1), await panel.propose(2)
+    panel.clock.advance(overdue.expires_at - panel.clock.now() - timedelta(minutes=1))
+    await panel.store.leases.take("target:task #1", "process_9/prop_9", 10_000)
+    other = panel.process("process_2").applying
+    async with asyncio.timeout(4):
+        await (other.sweep() if road == "sweep" else other.recover())
+    assert (await panel.now(busy)).state is ProposalState.APPROVED
+    panel.clock.advance(timedelta(minutes=1))
+    async with asyncio.timeout(4):
+        await other.sweep()
+    assert (await panel.now(overdue)).state is ProposalState.EXPIRED
+    await other.rest(4)
+    assert panel.flips() == []
 
 
 # -- after a crash ----------------------------------------------------------------------------------------------------
@@ -496,3 +623,31 @@ async def test_a_change_that_somebody_else_has_made_meanwhile_is_told_once_and_a
     assert now == Facts((Fact("Status", "now disabled (was enabled when it was asked for)"),))
     assert isinstance(facts, Facts)
     assert "Status" not in [fact.label for fact in facts.facts]
+
+
+async def test_a_proposal_that_was_changed_in_the_store_is_told_loudly_and_as_what_it_is(
+    panel: Panel, caplog: pytest.LogCaptureFixture
+):
+    asked = await panel.propose()
+    proposal = replace(
+        asked,
+        id="prop_forged",
+        code="ZZZZZ2",
+        arguments={**asked.arguments, "task_id": 4},
+        card=None,
+        shown_revision=-1,
+    )
+    await panel.moves.add(proposal, OSCAR, {})
+    await panel.one.cards.show_new(proposal)
+    done = await panel.press(ANA, proposal)
+    assert (done.state, panel.flips()) == (ProposalState.FAILED, [])
+    assert (await panel.steps(proposal))[-1] == "tampered"
+    assert [record.levelname for record in caplog.records if "changed in the store" in record.message] == [
+        "ERROR"
+    ]
+    view = panel.board.cards[proposal.id]
+    assert "Somebody changed this proposal in the store" in str(view)
+    assert panel.board.buttons(proposal.id) == {}
+    assert [block.label for block in view.blocks if isinstance(block, Code)] == [
+        "What the store holds now (changed, not what was approved)"
+    ]

@@ -127,7 +127,7 @@ async def test_the_policy_is_asked_again_when_it_runs_about_the_way_that_was_tak
     else:
         await panel.one.decisions.by_code(SESSION, proposal.code, ADAM, "approve", "en", via=via)
     assert policy.asked == [(ADAM.id, via)] * 2
-    assert (await panel.now(proposal)).state is ProposalState.EXPIRED
+    assert (await panel.now(proposal)).state is ProposalState.WITHDRAWN
     assert panel.flips() == []
 
 
@@ -221,7 +221,7 @@ async def test_a_late_yes_runs_nothing_and_card_audit_and_clicker_say_expired(
     assert panel.flips() == []
     assert "approved" not in await panel.steps(proposal)
     assert panel.board.heard(ANA) == [
-        "This proposal expired at 15:32 UTC; nothing was run. Ask for the change again."
+        "This proposal expired at 15:32 UTC; nothing was run. Press Propose again on its card if it is still needed."
     ]
     assert panel.board.cards[proposal.id].fallback.startswith("Expired: ")
 

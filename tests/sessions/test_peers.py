@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from chatops_bot.app.clock import ManualClock
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.session import RunningTurn, SessionKey
 from chatops_bot.ports import Store, process_lease
 from chatops_bot.sessions.liveness import Liveness
 from chatops_bot.sessions.mailbox import TurnInput
-from chatops_bot.sessions.peers import BEATS, MISSED_BEATS, Peers, StopSaid, TurnHanded, Word, pass_on
+from chatops_bot.sessions.peers import BEATS, MISSED_BEATS, Peers, StopPressed, TurnHanded, Word, pass_on
 from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.sqlite import SqliteStore
 from tests.redis_server import RedisServer
@@ -96,12 +97,16 @@ async def test_a_turn_that_runs_here_is_not_started_again(alone: Process):
 async def test_what_is_passed_on_is_heard_whole_and_rubbish_is_passed_over(
     alone: Process, caplog: pytest.LogCaptureFixture
 ):
-    words: list[Word] = [TurnHanded(TURN), StopSaid(SESSION, OSCAR, "zh")]
+    words: list[Word] = [
+        TurnHanded(TURN),
+        TurnHanded(TURN, Phrase("不行", "No.")),
+        StopPressed(SESSION, "turn_1", OSCAR),
+    ]
     await alone.store.relay.send(alone.store.process, '{"kind": "of a later version"}')
     for word in words:
         await pass_on(alone.store, alone.store.process, word)
     async with running(asyncio.create_task(alone.peers().keep_hearing())), asyncio.timeout(10), alone.changed:
-        await alone.changed.wait_for(lambda: len(alone.heard) == 2)
+        await alone.changed.wait_for(lambda: len(alone.heard) == 3)
     assert alone.heard == words
     assert "cannot be read" in caplog.text
 

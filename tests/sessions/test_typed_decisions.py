@@ -18,7 +18,7 @@ from chatops_bot.domain.policy_rules import Who
 from chatops_bot.domain.proposal import Proposal, ProposalState, Via
 from chatops_bot.sessions.decisions import REASON_CHARS, Decisions, How
 from chatops_bot.sessions.telling import Telling
-from tests.sessions.panel import ANA, BEN, BUTTONS, VERA, Panel, TwoMust
+from tests.sessions.panel import ANA, BEN, BUTTONS, SEALS, VERA, Panel, TwoMust
 from tests.small_tools import HOUR, SESSION
 
 ELSEWHERE = replace(SESSION, thread="9.9")
@@ -66,8 +66,8 @@ async def test_a_verdict_without_a_code_is_asked_which_and_decides_nothing(panel
     for language in ("en", "zh"):
         await panel.one.decisions.ask_which(cards, ANA, verdict, language)
     assert panel.board.heard(ANA) == [
-        f"Type `{en} {one}` or `{en} {two}`, or press the button on the card.",
-        f"请输入 `{zh} {one}` 或 `{zh} {two}`，或按卡片上的按钮。",
+        f"Type “{en} {one}” or “{en} {two}”, or press the button on the card.",
+        f"请输入“{zh} {one}”或“{zh} {two}”，或按卡片上的按钮。",
     ]
     assert [await panel.now(card) for card in cards] == cards
     await panel.one.decisions.ask_which(cards[:1], ANA, verdict, "en")
@@ -122,7 +122,7 @@ async def test_a_rejection_is_kept_with_who_when_and_why(panel: Panel):
         "after_expiry": False,
         "reason": "not now",
     }
-    assert panel.board.heard(ANA) == [], "the card says it"
+    assert panel.board.heard(ANA) == ["Rejected: pause task #1"], "the card may be screens above"
     assert panel.board.cards[proposal.id].fallback.startswith("Rejected: ")
 
 
@@ -206,7 +206,7 @@ async def test_an_approval_that_the_store_finds_too_late_is_told_as_late(panel: 
     proposal = await panel.propose()
     done = await approve(panel, proposal)
     assert (done.state, panel.flips()) == (ProposalState.EXPIRED, [])
-    late = "This proposal expired at 15:32 UTC; nothing was run. Ask for the change again."
+    late = "This proposal expired at 15:32 UTC; nothing was run. Press Propose again on its card if it is still needed."
     assert (panel.board.heard(ANA), done.outcome_text) == ([late], late)
     assert await panel.steps(proposal) == ["proposed", "refused", "expired"]
     assert panel.board.cards[proposal.id].fallback.startswith("Expired: ")
@@ -216,7 +216,7 @@ async def test_who_found_it_before_it_expired_by_a_slow_clock_hears_that_it_was_
     slow = ManualClock(panel.clock.now())
     decisions = Decisions(
         proposals=panel.store.proposals, telling=Telling(panel.board), policy=panel.policy, moves=panel.moves,
-        cards=panel.one.cards, applying=panel.one.applying, redactor=panel.redactor, clock=slow, key=BUTTONS,
+        cards=panel.one.cards, applying=panel.one.applying, redactor=panel.redactor, clock=slow, key=BUTTONS, seals=SEALS,
     )  # fmt: skip
     proposal = await panel.propose()
     panel.clock.advance(HOUR)

@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.form import FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
@@ -28,8 +29,8 @@ from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.registry import Registry
-from chatops_bot.tools.sealed_secrets import GIVEN_FOR, SealedSecrets
-from tests.rotating import CANARY, Rotate, sealed_secrets
+from chatops_bot.tools.sealed_secrets import GIVEN_FOR, HIDDEN_AFTERWARDS, SealedSecrets
+from tests.rotating import CANARY, Rotate, RotateArgs, sealed_secrets
 from tests.small_tools import HOUR, KEY, OSCAR, SESSION, Look, Switch, proposer_of
 
 
@@ -55,7 +56,10 @@ class Door:
         """The arguments of a form that was asked for and filled in."""
         form = (await self.call({"service": "payments"})).form
         assert form is not None
-        arguments = {"service": "payments", "key": await self.secrets.keep(form.id, CANARY)}
+        arguments = {
+            "service": "payments",
+            "key": await self.secrets.keep(form.id, CANARY, "rotate_key", form.session),
+        }
         now = self.clock.now()
         await self.store.forms.move(form, FormState.SUBMITTED, now, arguments=arguments, closed_at=now)
         return arguments
@@ -116,11 +120,54 @@ async def test_a_reference_is_good_for_no_other_tool_and_no_other_conversation(d
         assert "good only for the call" in done.result.content["error"]
 
 
+@pytest.mark.parametrize("around", ["{}", "note: {} for you", " {}"])
+@pytest.mark.parametrize("tool", ["switch", "rotate_key"])
+async def test_a_reference_in_an_argument_that_is_no_secret_is_refused(door: Door, tool: str, around: str):
+    arguments = await door.filled()
+    hidden = around.format(arguments["key"])
+    for given in ({"note": hidden}, {"payload": {"env": [{"KEY": hidden}]}}, {"env": {hidden: 1}}):
+        done = await door.call({**arguments, **given} if tool == "rotate_key" else given, name=tool)
+        assert (done.decision, done.proposal) == ("invalid", None)
+        assert "is no secret argument" in done.result.content["error"]
+
+
+@pytest.mark.parametrize("other", [{"tool": "other_key"}, {"session": replace(SESSION, thread="2.2")}])
+async def test_a_stored_action_of_another_call_opens_and_deletes_nothing(door: Door, other: dict[str, Any]):
+    arguments = await door.filled()
+    whose: dict[str, Any] = {"tool": "rotate_key", "session": SESSION, **other}
+    asked = RotateArgs.model_validate(arguments)
+    with pytest.raises(ToolFailed):
+        await door.secrets.opened(asked, **whose)
+    await door.secrets.forget(arguments, **whose)
+    assert await door.secrets.is_kept(arguments["key"])
+    assert await door.secrets.opened(asked, "rotate_key", SESSION) == asked.model_copy(update={"key": CANARY})
+
+
+async def test_a_tool_without_secrets_never_gets_one(door: Door):
+    class Note(BaseModel):
+        note: str
+
+    arguments = Note(note=(await door.filled())["key"])
+    assert await door.secrets.opened(arguments, "rotate_key", SESSION) == arguments
+
+
+async def test_what_was_used_stays_hidden_beyond_the_last_look(door: Door):
+    arguments, withheld = await door.filled(), Withheld()
+    secrets = sealed_secrets(door.store, withheld, clock=door.clock)
+    await secrets.opened(RotateArgs.model_validate(arguments), "rotate_key", SESSION)
+    await secrets.forget(arguments, "rotate_key", SESSION)
+    assert not await secrets.is_kept(arguments["key"])
+    for _ in range(5):
+        await secrets.sweep()
+        assert CANARY not in withheld.text(f"the log says {CANARY}")
+        door.clock.advance(HOUR)
+
+
 @pytest.mark.parametrize("how", ["used", "late", "no keeper"])
 async def test_a_reference_to_what_is_gone_leads_to_no_card(door: Door, ids: CountingIds, how: str):
     arguments = await door.filled()
     if how == "used":
-        await door.secrets.forget(arguments)
+        await door.secrets.forget(arguments, "rotate_key", SESSION)
     elif how == "late":
         door.clock.advance(GIVEN_FOR)
     else:
@@ -141,8 +188,8 @@ def test_a_tool_that_only_looks_takes_no_secret():
 
 async def test_what_is_overdue_is_deleted_and_hidden_no_more(door: Door):
     withheld = Withheld(["configured-one"])
-    secrets = sealed_secrets(door.store, withheld)
-    await secrets.keep("form_1", CANARY)
+    secrets = sealed_secrets(door.store, withheld, clock=door.clock)
+    await secrets.keep("form_1", CANARY, "rotate_key", SESSION)
     assert (
         withheld.text(f"it is {CANARY}, configured-one")
         == "it is [redacted:configured], [redacted:configured]"
@@ -150,6 +197,9 @@ async def test_what_is_overdue_is_deleted_and_hidden_no_more(door: Door):
     await secrets.sweep()
     assert len(withheld.hidden) == 1
     door.clock.advance(GIVEN_FOR + HOUR + timedelta(minutes=6))
+    await secrets.sweep()
+    assert len(withheld.hidden) == 1, "whoever was given it may repeat it yet"
+    door.clock.advance(HIDDEN_AFTERWARDS)
     await secrets.sweep()
     assert withheld.text(f"it is {CANARY}, configured-one") == f"it is {CANARY}, [redacted:configured]"
 
@@ -187,7 +237,7 @@ async def test_a_secret_that_cannot_be_opened_runs_nothing(door: Door, how: str)
         await door.store.secret_values.put(arguments["key"], "00" * 96, 60)
     elif how == "another key":
         await door.store.secret_values.put(
-            arguments["key"], seal(b"x" * 32, arguments["key"], "evil key"), 60
+            arguments["key"], seal(b"x" * 32, f"{arguments['key']}\0rotate_key\0{SESSION}", "evil key"), 60
         )
     applied = await applier.apply(proposal, OSCAR)
     assert applied.state is ProposalState.FAILED

@@ -1,5 +1,7 @@
 """What came to nothing may be tried again in the same turn; what worked is given back as it was."""
 
+from typing import Literal
+
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.tool import ToolCall, ToolResult
 from chatops_bot.ports import ToolContext
@@ -9,9 +11,8 @@ from tests.small_tools import OSCAR, SESSION, Look, Switch, SwitchArgs
 
 
 async def test_an_error_is_not_remembered_and_a_success_is():
-    results = [
-        ToolResult(status, {"n": n}, Phrase("", "")) for n, status in enumerate(("error", "waits", "ok"))
-    ]  # type: ignore[arg-type]  # the three statuses
+    statuses: tuple[Literal["error", "waits", "ok"], ...] = ("error", "waits", "ok")
+    results = [ToolResult(status, {"n": n}, Phrase("", "")) for n, status in enumerate(statuses)]
     calls = iter(results)
 
     async def inner(invocation: Invocation) -> Dispatched:

@@ -22,6 +22,7 @@ class Record:
     outcome: str = ""
     at: str = ""
     code: str = ""
+    reason: str = ""
     place: int = -1
     """Where it stands in the conversation, to tell what came later."""
 
@@ -42,11 +43,14 @@ def record_of(message: RecordMessage) -> Record | None:
     content = content_of(message.text)
     if not (content.get("tool") and content.get("state")):
         return None
-    tool, target, state, by, outcome, at, code = (str(content.get(field) or "") for field in _FIELDS)
-    return Record(tool, target, state, by, outcome, at, code)
 
+    def said(field: str) -> str:
+        return str(content.get(field) or "")
 
-_FIELDS = ("tool", "target", "state", "by", "outcome", "at", "code")
+    return Record(
+        tool=said("tool"), target=said("target"), state=said("state"), by=said("by"), outcome=said("outcome"),
+        at=said("at"), code=said("code"), reason=said("reason"),
+    )  # fmt: skip
 
 
 def decisions_in(history: Sequence[Message]) -> tuple[tuple[Record, ...], tuple[OpenProposal, ...]]:

@@ -202,6 +202,7 @@ DECISIONS: dict[str, Phrase] = {
     "drifted": Phrase("未执行：目标在批准前已经变化", "was not carried out: the target had changed meanwhile"),
     "rejected": Phrase("被拒绝，未执行", "was rejected and not carried out"),
     "expired": Phrase("已过期，未执行", "expired and was not carried out"),
+    "withdrawn": Phrase("批准已不再有效，未执行", "was not carried out, since its approval no longer held"),
     "approved": Phrase("已批准，尚未执行", "is approved and not carried out yet"),
     "claimed": Phrase("正在执行", "is being carried out"),
     "pending": Phrase("还没有人决定", "is not decided yet"),

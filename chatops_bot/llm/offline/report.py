@@ -187,6 +187,7 @@ def decision(record: Record, reader: Reader) -> str:
     )
     facts = (
         (Phrase("决定人：", "Decided by: "), code(record.by) if record.by else ""),
+        (Phrase("理由：", "Reason: "), code(record.reason) if record.reason else ""),
         (Phrase("时间：", "At: "), times.show(record.at) if record.at else ""),
         (outcome, code(record.outcome) if record.outcome else ""),
     )

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.errors import PlatformError, StoreUnavailable
 from chatops_bot.domain.event import ControlUsed, DialogUsed, InboundEvent, MessageReceived, ModalSubmitted
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.session import MessageRef, SessionKey
@@ -42,6 +42,7 @@ from chatops_bot.platforms.slack.text import (
     without_mentions_of,
 )
 from chatops_bot.ports import Place
+from chatops_bot.rendering.notices import NOT_DECIDED, NOT_SENT
 
 log = logging.getLogger(__name__)
 
@@ -167,8 +168,9 @@ class SlackInbound:
         session, user = self._session(action.container.channel_id, action.thread), action.user.id
 
         def tell_of_failure(task: asyncio.Task[None]) -> None:
-            if not task.cancelled() and task.exception() is not None:
-                self._run(self._tell(Place(session.channel, session.thread), user, CLICK_FAILED))
+            if not task.cancelled() and (failure := task.exception()) is not None:
+                why = NOT_DECIDED if isinstance(failure, StoreUnavailable) else CLICK_FAILED
+                self._run(self._tell(Place(session.channel, session.thread), user, why))
 
         click = self._run(self._hand_on(session, user, lambda: self._control(session, control, action)))
         click.add_done_callback(tell_of_failure)
@@ -209,8 +211,7 @@ class SlackInbound:
         if not asked.done() or asked.cancelled():
             return _kept_open(blocks.values(), NOT_CHECKED_YET)
         if (failure := asked.exception()) is not None:
-            why = NOT_RECOGNISED if isinstance(failure, PlatformError) else MODAL_FAILED
-            return _kept_open(blocks.values(), why)
+            return _kept_open(blocks.values(), _why_not_sent(failure))
         return _errors({blocks[name]: said for name, said in asked.result().items() if name in blocks})
 
     async def _modal(self, submission: ViewSubmission) -> Mapping[str, str]:
@@ -306,7 +307,11 @@ class SlackInbound:
 
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        if isinstance(error, StoreUnavailable):
+            log.error("An event was not handled to its end: %s", error)
+        else:
             log.error("An event was not handled to its end.", exc_info=error)
 
 
@@ -317,6 +322,15 @@ def _errors(at: Mapping[str, str]) -> Json:
 def _kept_open(blocks: Iterable[str], why: Phrase) -> Json:
     """The answer that says `why` at the first input. A dialog without inputs has nothing to lose and closes."""
     return _errors(dict.fromkeys(itertools.islice(blocks, 1), f"{why.zh} {why.en}"))
+
+
+def _why_not_sent(failure: BaseException) -> Phrase:
+    match failure:
+        case PlatformError():
+            return NOT_RECOGNISED
+        case StoreUnavailable():
+            return NOT_SENT
+    return MODAL_FAILED
 
 
 def _blocks(body: Json) -> list[str]:

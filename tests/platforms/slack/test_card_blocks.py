@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.proposal import Check, Proposal, ProposalState, Vote
+from chatops_bot.domain.proposal import Check, Proposal, ProposalState, Reader, Vote
 from chatops_bot.domain.tool import Change, Inverse, Plan, Verdict
 from chatops_bot.domain.view import Buttons, Code, Facts, View
 from chatops_bot.platforms.slack.blocks import modal_payload, payload
@@ -64,7 +64,7 @@ def proposals(draw: st.DrawFn) -> Proposal:
         decided_by_id=said, decided_by_name=name, decided_by_role=said, decided_at=draw(st.none() | moments), reason=said,
         superseded_by=draw(st.sampled_from(("", "prop_2"))), outcome={"drifted": {each: {"before": each, "now": said} for each in draw(members)}}, outcome_text=draw(texts),
         checks=(check,) * draw(lists), undone_by=draw(st.sampled_from(("", "prop_2"))), keep_until=draw(st.none() | moments),
-        kept_by_name=name, kept_by_id=draw(st.sampled_from(("", "U1"))), read_by=("U1",) * draw(lists),
+        kept_by_name=name, kept_by_id=draw(st.sampled_from(("", "U1"))), read_by=(Reader("U1", ""),) * draw(lists),
     )  # fmt: skip
 
 
