@@ -122,7 +122,8 @@ def build_engine(
         decisions=decisions_on(platform), redactor=redactor, clock=clock, keys=node.buttons, seals=seals,
     )  # fmt: skip
     reasons = Reasons(
-        proposals=store.proposals, platform=platform, directory=directory, decisions=decisions_on(platform), keys=node.buttons
+        proposals=store.proposals, platform=platform, directory=directory, decisions=decisions_on(platform), cards=cards,
+        keys=node.buttons,
     )  # fmt: skip
     reminders = Reminders(
         proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, redactor=redactor, clock=clock
@@ -153,8 +154,8 @@ def _aftercare(
         telling=Telling(platform), clock=clock,
     )  # fmt: skip
     reverting = Reverting(
-        proposals=store.proposals, directory=directory, inverter=inverter, drafter=drafter, moves=moves, cards=cards,
-        applying=applying, redactor=redactor, seals=seals,
+        proposals=store.proposals, platform=platform, directory=directory, policy=policy, inverter=inverter, drafter=drafter,
+        moves=moves, cards=cards, applying=applying, redactor=redactor, seals=seals,
     )  # fmt: skip
     afterwards = Afterwards(
         proposals=store.proposals, watching=Watching(Observer(registry, redactor), moves, cards), undoing=undoing,

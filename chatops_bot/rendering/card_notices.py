@@ -225,7 +225,10 @@ REVERTS = Phrase(
 )
 BEFORE = Phrase("此前", "Before")
 CHECKED = {
-    "recovered": Phrase("{time} 复查：符合预期", "Looked again at {time}: as intended"),
+    "recovered": Phrase("{time} 复查：已恢复", "Looked again at {time}: recovered"),
+    "as_intended": Phrase("{time} 复查：符合预期", "Looked again at {time}: as intended"),
+    "failed": Phrase("{time} 复查：运行失败", "Looked again at {time}: failed"),
+    "failed_again": Phrase("{time} 复查：再次失败", "Looked again at {time}: failed again"),
     "no_effect": Phrase("{time} 复查：没有效果", "Looked again at {time}: no effect"),
     "worse": Phrase("{time} 复查：更糟", "Looked again at {time}: worse"),
     "unknown": Phrase("{time} 复查：无法判断", "Looked again at {time}: cannot tell"),
