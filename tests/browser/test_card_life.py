@@ -1,11 +1,13 @@
 """The whole life of a card, looked at: pictures of each turn of it in both themes and widths, and a long one read in the page."""
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, expect
+from playwright.async_api import Browser, Locator, Page, expect
 
+from chatops_bot.app.policy_config import PolicyConfig, RuleConfig, WhoConfig
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.platforms.slack.blocks import payload
@@ -16,7 +18,7 @@ from tests.browser.kinds import channel_of
 from tests.browser.looks import ALL_LOOKS, TWO_LOOKS, looks_right
 from tests.browser.test_scenarios import ANSWER_MS, ask, become, reply
 from tests.rendering.proposals import CODES, DECIDED, LIFE, PROPOSAL, long_proposal
-from tests.scenarios.conftest import open_world
+from tests.scenarios.conftest import ShiftedClock, open_world
 from tests.scenarios.test_long_action import creating
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -28,7 +30,7 @@ DRIFTED = {
     "outcome": {"drifted": {"cron_expr": {"before": "0 2 * * *", "now": "5 5 * * *"}}},
 }
 LOOKED_AT = (
-    "asked_again", "escalated", "one_of_two", "will_be_taken_back", "rejected_with_reason", "superseded_by", "kept_until", "undone",
+    "one_of_two", "will_be_taken_back", "rejected_with_reason", "superseded_by", "undone",
     "worse",
 )  # fmt: skip
 """How the rest of a life reads, `tests/rendering` compares letter by letter."""
@@ -141,3 +143,35 @@ async def test_what_drifted_is_proposed_again_and_its_card_points_to_the_new_one
         await looks_right(page, f"proposed-again-{language}", new, TWO_LOOKS)
         await pages.close()
         assert pages.problems == []
+
+
+async def test_a_card_that_waits_escalates_is_run_and_looked_at_is_readable_at_each_turn(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    """By the roads of the product: nothing here is drawn from a made-up proposal."""
+    clock = ShiftedClock()
+    async with open_world(tmp_path) as world:
+        adam = WhoConfig(people=(world.people["adam"]["id"],))
+        rule = RuleConfig(tools=("pause_task",), remind_minutes=20, escalate=adam, keep_minutes=10)
+        config = world.config(policy=PolicyConfig(rules=(rule,)))
+        async with world.bot(clock=clock, config=config):
+            page = await Pages(chromium, world.workspace.url)("oscar")
+            await ask(page, "pause nightly-report")
+            await turns(page, "Approval needed", "pending")
+            await become(page, "Ana Duarte")
+            clock.ahead = timedelta(minutes=21)
+            await turns(page, "still waits for an approve or a reject", "asked-again")
+            clock.ahead = timedelta(minutes=46)
+            await turns(page, "Nobody has decided", "escalated")
+            await reply(page, "Approval needed").get_by_role("button", name="Approve").click()
+            await turns(page, "It is taken back at", "kept-until")
+            clock.ahead += timedelta(seconds=61)
+            await turns(page, "as intended – still paused", "watched")
+
+
+async def turns(page: Page, text: str, name: str) -> Locator:
+    """The message that comes to say `text`, once there is a picture of it."""
+    row = reply(page, text)
+    await expect(row).to_be_visible(timeout=2 * ANSWER_MS)
+    await looks_right(page, f"life-{name}", row, TWO_LOOKS)
+    return row
