@@ -293,6 +293,9 @@ class Proposals(Protocol):
     async def in_states(self, states: frozenset[ProposalState]) -> list[Proposal]:
         """Oldest first."""
 
+    async def followed(self, now: datetime) -> list[Proposal]:
+        """Those that `following.followed_until` says somebody has to come back to after `now`; reads no others. Oldest first."""
+
     async def with_stale_card(self) -> list[Proposal]:
         """Proposals whose card was never posted, or shows an older revision: a crash came between. Oldest first."""
 

@@ -43,12 +43,12 @@ from chatops_bot.tools.sealed_secrets import SealedSecrets
 class Node:
     """This process among those that share a store: its name, new at each start; who of them lives; and the keys,
     which all of them have: `actions` seal what is approved (the first one seals, each verifies), `secrets` what people type for
-    tools alone, likewise, and `buttons` what a button carries."""
+    tools alone, likewise, and `buttons` what a button carries, likewise."""
 
     name: str
     alive: Liveness
     actions: Sequence[bytes] = field(repr=False)
-    buttons: bytes = field(repr=False)
+    buttons: Sequence[bytes] = field(repr=False)
     secrets: Sequence[bytes] = field(repr=False)
 
 
@@ -58,7 +58,7 @@ def node_of(store: Store, ids: Ids, keys: Keys | None, alive: Liveness | None = 
     alive = alive or Liveness(store, patience=0)
     if keys is None:
         return Node(
-            store.process, alive, [ids.nonce().encode()], ids.nonce().encode(), [ids.nonce().encode()]
+            store.process, alive, [ids.nonce().encode()], [ids.nonce().encode()], [ids.nonce().encode()]
         )
     return Node(store.process, alive, keys.actions, keys.buttons, keys.secrets)
 
@@ -96,7 +96,7 @@ def build_engine(
     def card(proposal: Proposal, *, codes: Mapping[str, str] | None = None) -> View:
         return proposal_card(
             proposal, codes=codes, approver_configured=config.has_approver, redact=redactor.text,
-            approver_mentions=approvers_called(policy, proposal), sealed=partial(sealed_button, node.buttons),
+            approver_mentions=approvers_called(policy, proposal), sealed=partial(sealed_button, node.buttons[0]),
             frozen=policy.frozen_on_card(subject_of(proposal), clock.now()),
         )  # fmt: skip
 
@@ -110,7 +110,7 @@ def build_engine(
     def decisions_on(platform: Platform) -> Decisions:
         return Decisions(
             proposals=store.proposals, telling=Telling(platform), policy=policy, moves=moves, cards=cards,
-            applying=applying, redactor=redactor, clock=clock, key=node.buttons, seals=seals,
+            applying=applying, redactor=redactor, clock=clock, keys=node.buttons, seals=seals,
         )  # fmt: skip
 
     renewals = Renewals(
@@ -119,10 +119,11 @@ def build_engine(
     )  # fmt: skip
     reading = Reading(
         proposals=store.proposals, platform=platform, directory=directory, policy=policy, moves=moves, cards=cards,
-        decisions=decisions_on(platform), redactor=redactor, clock=clock, key=node.buttons, seals=seals,
+        decisions=decisions_on(platform), redactor=redactor, clock=clock, keys=node.buttons, seals=seals,
     )  # fmt: skip
     reasons = Reasons(
-        proposals=store.proposals, platform=platform, directory=directory, decisions=decisions_on(platform), key=node.buttons
+        proposals=store.proposals, platform=platform, directory=directory, decisions=decisions_on(platform), cards=cards,
+        keys=node.buttons,
     )  # fmt: skip
     reminders = Reminders(
         proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, redactor=redactor, clock=clock
@@ -153,8 +154,8 @@ def _aftercare(
         telling=Telling(platform), clock=clock,
     )  # fmt: skip
     reverting = Reverting(
-        proposals=store.proposals, directory=directory, inverter=inverter, drafter=drafter, moves=moves, cards=cards,
-        applying=applying, redactor=redactor, seals=seals,
+        proposals=store.proposals, platform=platform, directory=directory, policy=policy, inverter=inverter, drafter=drafter,
+        moves=moves, cards=cards, applying=applying, redactor=redactor, seals=seals,
     )  # fmt: skip
     afterwards = Afterwards(
         proposals=store.proposals, watching=Watching(Observer(registry, redactor), moves, cards), undoing=undoing,

@@ -5,8 +5,8 @@ and keeps it in a file of its data folder that only its owner reads. That keeps 
 copied of it; it does not keep it from whoever may read the whole folder, and an environment variable does.
 
 A rotation puts a new key before the old one: the new CHATOPS_KEY with the old one in CHATOPS_KEY_OLD, or a new first line
-in the file. From then on the new key seals, and the old one only verifies what it sealed before. Buttons that were
-sealed with the old key stop working; the typed code of their card does not.
+in the file. From then on the new key seals, and the old one only verifies what it sealed before. The
+buttons of open cards go on working.
 """
 
 import base64
@@ -38,12 +38,12 @@ class Keys:
 
     `audit` are those of the audit's chain, the current one first; `actions` those that seal what is approved, likewise;
     `secrets` those that seal what people type for tools alone, likewise;
-    `buttons` seals what a card's buttons carry; `texts` are the master keys as they were written, for redaction.
+    `buttons` those that seal what a card's buttons carry, likewise; `texts` are the master keys as they were written, for redaction.
     """
 
     audit: Sequence[ChainKey]
     actions: Sequence[bytes] = field(repr=False)
-    buttons: bytes = field(repr=False)
+    buttons: Sequence[bytes] = field(repr=False)
     secrets: Sequence[bytes] = field(repr=False)
     texts: Sequence[str] = field(repr=False)
 
@@ -78,7 +78,7 @@ def read_keys(env: Mapping[str, str], data: Path | None) -> Keys:
     return Keys(
         audit=[ChainKey.of(_derived(master, "audit")) for master in masters],
         actions=[_derived(master, "actions") for master in masters],
-        buttons=_derived(masters[0], "buttons"),
+        buttons=[_derived(master, "buttons") for master in masters],
         secrets=[_derived(master, "secrets") for master in masters],
         texts=[text.strip() for _, text in named],
     )

@@ -141,7 +141,7 @@ class LocalDesk:
             if isinstance(command, DecideUnclear) and await self.store.proposals.with_code(
                 command.code.upper()
             ):
-                yield Whispered(whisper_view(not_understood(command.verdict, command.code), None))
+                yield Whispered(whisper_view(not_understood(command.verdict, command.code), "en"))
                 yield Ended(None)
                 return
             begun = self._asked[thread] = self._task(self._begin(session, author, text))
@@ -201,9 +201,9 @@ class LocalDesk:
         found = await self.store.proposals.with_code(code)
         candidates = [proposal for proposal in found if proposal.is_open] or found[-1:]
         if not candidates:
-            return Decision(False, (whisper_view(_UNKNOWN.filled(code=exact(code)), None),))
+            return Decision(False, (whisper_view(_UNKNOWN.filled(code=exact(code)), "en"),))
         if len(candidates) > 1:
-            return Decision(False, (whisper_view(_AMBIGUOUS.filled(code=exact(code)), None),))
+            return Decision(False, (whisper_view(_AMBIGUOUS.filled(code=exact(code)), "en"),))
         proposal = candidates[0]
         if verdict == "approve" and (whole := await self.reading.here(proposal, person)) is not None:
             return Decision(False, (whole,))

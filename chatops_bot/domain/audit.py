@@ -13,8 +13,8 @@ Decision = Literal[
     "shown",
     "read", "approved", "broke_glass", "rejected", "claimed", "applied", "outcome_unknown", "drifted", "tampered", "expired",
     "withdrawn",
-    "superseded", "asked_again", "escalated", "reason_given", "looked_again", "undone", "undo_lost",
-    "kept", "reverted", "not_reverted",
+    "superseded", "asked_again", "escalated", "reason_given", "looked_again", "undone", "undo_lost", "undo_ended",
+    "kept", "reverting", "taken_back", "not_reverted",
     "filled", "cancelled",
     "imported",
 ]  # fmt: skip
@@ -28,7 +28,8 @@ Decision = Literal[
   refused (with who and why), and each state that it came to; asked_again and escalated, with whom it called;
   tampered, when what was approved is not what is stored, so that nothing ran, to be reviewed;
   reason_given, by whoever rejected it before; looked_again, at what came of it;
-  undone, with the proposal that takes it back (undo_lost: that was never made); kept, reverted or not_reverted at its time.
+  undone, with the proposal that takes it back (undo_lost: that was never made; undo_ended: that ended
+  and took nothing back); kept; reverting or not_reverted at its time, and taken_back once it was.
 - a form: filled, refused, or the state in which it was closed.
 - the chain: imported, before the records of a version that had none.
 """

@@ -125,7 +125,7 @@ class Proposal:
     `votes` are the approvals so far; `decided_*` is who rejected, or whose approval completed the quorum; `reason` is why they rejected.
     `read_by` are the people who opened all of a long card. `claimed_by` is the process that runs it, `fence` the
     number of its lease on the target. `inverse_of` is the proposal that this one takes back, `undone_by` the one that takes
-    this back. `keep_for` is how long an applied action stands unless somebody keeps it (None: for good), `keep_until` the
+    this back, `taken_back_at` when it was seen that it did. `keep_for` is how long an applied action stands unless somebody keeps it (None: for good), `keep_until` the
     moment when that ends, and `kept_by_*` who kept it.
     """
 
@@ -172,6 +172,7 @@ class Proposal:
     outcome_text: str = ""
     checks: tuple[Check, ...] = field(default=())
     undone_by: str = ""
+    taken_back_at: datetime | None = None
     keep_until: datetime | None = None
     kept_by_id: str = ""
     kept_by_name: str = ""
@@ -185,7 +186,7 @@ CHANGEABLE = frozenset(
     {
         "votes", "read_by", "asked_again_at", "escalated_at", "decided_by_id", "decided_by_name", "decided_by_role",
         "decided_at", "reason", "superseded_by", "claimed_by", "fence", "finished_at", "outcome", "outcome_text", "checks",
-        "undone_by", "keep_until", "kept_by_id", "kept_by_name",
+        "undone_by", "taken_back_at", "keep_until", "kept_by_id", "kept_by_name",
     }
 )  # fmt: skip
 """What a move may change, beside state and revision."""

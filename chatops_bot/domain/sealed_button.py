@@ -6,6 +6,7 @@ proves that this program made the button, for this press.
 
 import hashlib
 import hmac
+from collections.abc import Sequence
 
 SEAL_CHARS = 32
 """128 bits of the HMAC-SHA256, in hex."""
@@ -16,16 +17,17 @@ def sealed_button(key: bytes, press: str, proposal_id: str, revision: int) -> st
     return f"{proposal_id}.{revision}.{_seal(key, press, proposal_id, revision)}"
 
 
-def opened_button(key: bytes, press: str, value: str) -> tuple[str, int] | None:
-    """The proposal's id and the revision when `value` was sealed with `key` for `press`, else None."""
+def opened_button(keys: Sequence[bytes], press: str, value: str) -> tuple[str, int] | None:
+    """The proposal's id and the revision when `value` was sealed with one of `keys` for `press`, else None."""
     proposal_id, _, rest = value.partition(".")
     revision, _, seal = rest.partition(".")
     if not (revision.isascii() and revision.isdigit() and len(revision) <= 9 and seal.isascii()):
         return None
     number = int(revision)
-    if str(number) != revision or not hmac.compare_digest(seal, _seal(key, press, proposal_id, number)):
+    if str(number) != revision:
         return None
-    return proposal_id, number
+    seals = (_seal(key, press, proposal_id, number) for key in keys)
+    return (proposal_id, number) if any(hmac.compare_digest(seal, each) for each in seals) else None
 
 
 def _seal(key: bytes, press: str, proposal_id: str, revision: int) -> str:

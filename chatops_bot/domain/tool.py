@@ -82,8 +82,9 @@ class Plan:
     inverse: Inverse | None = None
 
 
-Verdict = Literal["recovered", "no_effect", "worse", "unknown"]
-"""What a look says of an action: it did what it was for, it did not, it made things worse, or that cannot be told."""
+Verdict = Literal["recovered", "as_intended", "no_effect", "failed", "failed_again", "worse", "unknown"]
+"""What a look says of an action: what had failed works again; things are as it meant them to be; they are not; what it started
+failed, or failed as before; it made things worse; or that cannot be told. Each tool says what is true of its kind of action."""
 
 
 @dataclass(frozen=True, slots=True)

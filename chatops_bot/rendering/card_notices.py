@@ -82,13 +82,13 @@ MORE_PARTS = Phrase(
 )
 MORE = Phrase("其余", "More")
 READ_FIRST = Phrase(
-    "内容较长，此卡片没有显示全部（共 {lines} 行，{pages} 页）。请按“显示全部”读到最后一页，之后您的批准才有效。",
-    "This card does not show all of it ({lines} lines, {pages} pages). Press Show all and read to the last page: only then does "
+    "内容较长，此卡片没有显示全部（连同各项字段共 {lines} 行，{pages} 页）。请按“显示全部”读到最后一页，之后您的批准才有效。",
+    "This card does not show all of it ({lines} lines with every field, {pages} pages). Press Show all and read to the last page: only then does "
     "your Approve count.",
 )
 READ_ON = Phrase(
-    "内容较长，此卡片没有显示全部（共 {lines} 行）；按“显示全部”查看其余。",
-    "This card does not show all of it ({lines} lines); Show all has the rest.",
+    "内容较长，此卡片没有显示全部（连同各项字段共 {lines} 行）；按“显示全部”查看其余。",
+    "This card does not show all of it ({lines} lines with every field); Show all has the rest.",
 )
 READ_BY = Phrase("已有 {count} 人读完全部内容", "Read to the end by {count}")
 
@@ -226,6 +226,9 @@ REVERTS = Phrase(
 BEFORE = Phrase("此前", "Before")
 CHECKED = {
     "recovered": Phrase("{time} 复查：已恢复", "Looked again at {time}: recovered"),
+    "as_intended": Phrase("{time} 复查：符合预期", "Looked again at {time}: as intended"),
+    "failed": Phrase("{time} 复查：运行失败", "Looked again at {time}: failed"),
+    "failed_again": Phrase("{time} 复查：再次失败", "Looked again at {time}: failed again"),
     "no_effect": Phrase("{time} 复查：没有效果", "Looked again at {time}: no effect"),
     "worse": Phrase("{time} 复查：更糟", "Looked again at {time}: worse"),
     "unknown": Phrase("{time} 复查：无法判断", "Looked again at {time}: cannot tell"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.proposal import Check, Proposal, ProposalState
-from chatops_bot.domain.tool import Change
+from chatops_bot.domain.tool import Change, Verdict
 from chatops_bot.domain.view import Block, Fact, Facts, Lines, Notice, Tone
 from chatops_bot.rendering import card_notices as notices
 from chatops_bot.rendering.card_action import Part, action_of, compared, is_long
@@ -42,8 +42,11 @@ _SAID_BY_RESULT = frozenset(
 """States whose result of one line says all that the sentence would, and more."""
 _TOLD_BY_SENTENCE = _SAID_BY_RESULT | {ProposalState.REJECTED, ProposalState.DRIFTED}
 """States whose sentence, with the fields that drifted, says all that a result of one line would."""
-_TONES: dict[str, Tone] = {
+_TONES: dict[Verdict, Tone] = {
     "recovered": "good",
+    "as_intended": "good",
+    "failed": "danger",
+    "failed_again": "danger",
     "no_effect": "warning",
     "worse": "danger",
     "unknown": "warning",

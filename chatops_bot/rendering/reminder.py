@@ -25,6 +25,10 @@ _SAID: dict[Reminder, Phrase] = {
         "Too few have approved proposal {code}, so you are asked to decide: {summary}. It expires at {time}.",
     ),
 }
+_LEFT_ALONE = Phrase(
+    "{code}（{summary}）没有人保留，也没有自动撤销：{why}。请决定是否撤销。",
+    "Nobody kept {code} ({summary}), and it was not taken back: {why}. Please decide whether to undo it.",
+)
 _NOBODY_YET = Phrase(
     "还没有人决定提案 {code}，现在请您来决定：{summary}。它将于 {time} 过期。",
     "Nobody has decided about proposal {code}, so you are asked to: {summary}. It expires at {time}.",
@@ -41,6 +45,21 @@ def reminder_view(
     summary = clip(exact(redact(proposal.plan.summary.said_in(language))), SUMMARY_CHARS)
     time = clock_text(proposal.expires_at, proposal.created_at)
     said = phrase.filled(code=proposal.code, summary=summary, time=time).said_in(language)
+    return _call(said, called, link, language)
+
+
+def left_alone_view(
+    proposal: Proposal, why: Phrase, called: tuple[str, ...], link: str, redact: Callable[[str], str] = str
+) -> View:
+    """That an applied change was due to be taken back and was not, to those who may decide what becomes of it."""
+    language: Language = "zh" if proposal.language == "zh" else "en"
+    summary = clip(exact(redact(proposal.plan.summary.said_in(language))), SUMMARY_CHARS)
+    reason = clip(exact(redact(why.said_in(language))), SUMMARY_CHARS)
+    said = _LEFT_ALONE.filled(code=proposal.code, summary=summary, why=reason).said_in(language)
+    return _call(said, called, link, language)
+
+
+def _call(said: str, called: tuple[str, ...], link: str, language: Language) -> View:
     blocks: list[Block] = [Mention(called, said) if called else Notice(said, "warning")]
     if link:
         blocks.append(Markdown(f"[{_OPEN.said_in(language)}]({link})"))

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 from chatops_bot.ports import Clock, Proposals
 from chatops_bot.sessions.keeping import Reverting
 from chatops_bot.sessions.undoing import Undoing
-from chatops_bot.sessions.watching import WATCHED, Watching
+from chatops_bot.sessions.watching import Watching
 
 EVERY = timedelta(seconds=15)
-"""All that was ever run is read for this, so not at every beat; what is due is due in minutes."""
+"""What is due is due in minutes, so it is not read at every beat."""
 
 
 class Afterwards:
@@ -28,7 +28,7 @@ class Afterwards:
         if self._swept_at is not None and now - self._swept_at < EVERY:
             return
         self._swept_at = now
-        for proposal in await self._proposals.in_states(WATCHED):
+        for proposal in await self._proposals.followed(now):
             if not await self._reverting.revert(proposal, now):
-                await self._undoing.repair(proposal)
+                await self._undoing.follow(proposal, now)
                 await self._watching.look(proposal, now)

@@ -60,6 +60,12 @@ _NOT_CONFIRMED = Phrase(
     "执行前无法确认批准人的身份，未执行任何操作；如仍需要，请重新提出。",
     "The approver's identity could not be confirmed before running, so nothing was run. Propose it again if it is still needed.",
 )
+_IS_FROZEN = Phrase("现在是冻结期", "a freeze holds")
+_NO_RIGHT = Phrase("{who} 已无权批准这样的变更", "{who} may not approve such a change any more")
+_STANDS = Phrase(
+    "如果它已生效，不会自动撤销；请查看后自行撤销。",
+    "If it took effect it is not taken back by itself; look, and take it back yourself.",
+)
 _WAITS_FOR_TARGET = Phrase(
     "正在等待同一对象（{target}）上的另一个变更结束。",
     "It waits for another change of the same target, {target}, to come to its end.",
@@ -147,6 +153,16 @@ class Applying:
         await showing
         return final
 
+    async def hindrance(self, approved: Proposal) -> Phrase | None:
+        """Why `approved` would not be run now. Raises PlatformError while it cannot be asked who approved it."""
+        found = await self._standing(approved)
+        if isinstance(found, Person):
+            return None
+        if found.cause == "not_confirmed":
+            raise PlatformError("It cannot be confirmed who approved it.")
+        who = ", ".join(vote.person_name for vote in found.votes)
+        return (_IS_FROZEN if found.cause == "frozen" else _NO_RIGHT).filled(who=who)
+
     async def _standing(self, approved: Proposal) -> Person | _Withdrawal:
         """The last of the approvers, when enough of them may still approve; otherwise why nothing may run."""
         subject, now = subject_of(approved), self._clock.now()
@@ -224,7 +240,7 @@ class Applying:
                 stored, ProposalState.APPLIED if ran else ProposalState.FAILED, person, applied
             )
         # The move that was lost may have been this one's own, whose answer did not arrive.
-        said = applied.summary.said_in(language_of(claimed))
+        said = _said(claimed, applied)
         return stored if (stored.state, stored.outcome_text) == (applied.state, said) else None
 
     async def _ended(
@@ -237,7 +253,7 @@ class Applying:
             _log.error("proposal %s was changed in the store after it was shown; nothing ran", proposal.id)
         return await self._moves.move(
             proposal, to, person, "tampered" if applied.is_tampered else to.value, outcome,
-            finished_at=self._clock.now(), outcome=outcome, outcome_text=applied.summary.said_in(language_of(proposal)),
+            finished_at=self._clock.now(), outcome=outcome, outcome_text=_said(proposal, applied),
             **until,
         )  # fmt: skip
 
@@ -345,6 +361,14 @@ class Applying:
 
     async def _in_states(self, *states: ProposalState) -> list[Proposal]:
         return await self._proposals.in_states(frozenset(states))
+
+
+def _said(proposal: Proposal, applied: Applied) -> str:
+    """What came of it, in the words of its card."""
+    language = language_of(proposal)
+    said = applied.summary.said_in(language)
+    may_stand = applied.state is ProposalState.OUTCOME_UNKNOWN and proposal.keep_for is not None
+    return f"{said} {_STANDS.said_in(language)}" if may_stand else said
 
 
 def _touched(proposal: Proposal) -> datetime:

@@ -84,11 +84,11 @@ class How:
 
 
 class Decisions:
-    """`key` is the one that seals buttons."""
+    """`keys` are those of buttons: the first one seals, each opens."""
 
     def __init__(
         self, *, proposals: Proposals, telling: Telling, policy: Policy, moves: ProposalMoves, cards: ProposalCards,
-        applying: Applying, redactor: Redactor, clock: Clock, key: bytes, seals: VoteSeals,
+        applying: Applying, redactor: Redactor, clock: Clock, keys: Sequence[bytes], seals: VoteSeals,
     ) -> None:  # fmt: skip
         self._proposals = proposals
         self._telling = telling
@@ -98,7 +98,7 @@ class Decisions:
         self._applying = applying
         self._redactor = redactor
         self._clock = clock
-        self._key = key
+        self._keys = keys
         self._seals = seals
 
     async def waiting(self, session: SessionKey, requester: Person | None = None) -> list[Proposal]:
@@ -178,7 +178,7 @@ class Decisions:
     async def opened(self, event: ControlUsed) -> tuple[Proposal, How] | None:
         """The proposal that a card's button is about. None when the button is forged, or of another card or installation:
         whoever pressed it is told, and the audit notes it."""
-        opened = opened_button(self._key, event.control, event.value)
+        opened = opened_button(self._keys, event.control, event.value)
         proposal = None if opened is None else await self._proposals.get(opened[0])
         if (
             opened is None
@@ -200,8 +200,23 @@ class Decisions:
     async def reject(self, proposal: Proposal, person: Person, how: How, reason: str = "") -> None:
         """Reject for somebody who may, in time or not: a late no is a no. `reason` goes on the record, and to the model; whoever
         rejected without one may say it afterwards, once."""
-        said = self._redactor.text(reason.strip())[:REASON_CHARS]
+        said = self.reason_kept(reason)
         await self._until_moved(proposal, person, how, lambda latest: self._reject(latest, person, how, said))
+
+    def reason_kept(self, reason: str) -> str:
+        """What is kept of a reason that somebody gave."""
+        return self._redactor.text(reason.strip())[:REASON_CHARS]
+
+    async def explain(
+        self, rejected: Proposal, person: Person, how: How, reason: str
+    ) -> Proposal | Phrase | None:
+        """Keep why somebody rejected, and show it to nobody yet. Returns the proposal with the reason; why they may not; or None
+        when they have given one meanwhile. `reason` is as `reason_kept` gives it, and not empty."""
+        refusal = self._policy.may_reject(person, subject_of(rejected))
+        if refusal is not None:
+            await self._moves.refuse(rejected, person, refusal, how.told())
+            return refusal
+        return await self._explained(rejected, person, how, reason)
 
     async def _until_moved(
         self, proposal: Proposal, person: Person, how: How, decide: Callable[[Proposal], Awaitable[bool]]
@@ -288,18 +303,17 @@ class Decisions:
         return True
 
     async def _explain(self, rejected: Proposal, person: Person, how: How, reason: str) -> bool:
-        explained = await self._moves.move(
-            rejected,
-            ProposalState.REJECTED,
-            person,
-            "reason_given",
-            {**how.told(), "reason": reason},
-            reason=reason,
-        )
+        explained = await self._explained(rejected, person, how, reason)
         if explained is None:
             return False
         await self._cards.settle(explained)
         return True
+
+    async def _explained(self, rejected: Proposal, person: Person, how: How, reason: str) -> Proposal | None:
+        content = {**how.told(), "reason": reason}
+        return await self._moves.move(
+            rejected, ProposalState.REJECTED, person, "reason_given", content, reason=reason
+        )
 
     async def _too_late(self, proposal: Proposal, person: Person, how: How) -> None:
         await self._moves.refuse(proposal, person, expired_phrase(proposal), how.told())

@@ -32,6 +32,7 @@ from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.recording import closed_record, form_refused_record, shown_record
 from chatops_bot.sessions.recovery import RESUMED_WITHIN
+from chatops_bot.sessions.refusals import Refusals, shown_nowhere
 from chatops_bot.tools.argument_model import secret_arguments
 from chatops_bot.tools.audited import decision_record
 from chatops_bot.tools.border import guarded
@@ -71,6 +72,7 @@ class Forms:
         self._registry = registry
         self._redactor = redactor
         self._clock = clock
+        self._refusals = Refusals(clock)
         self._ids = ids
         self._policy = policy
         self._secrets = secrets
@@ -104,6 +106,14 @@ class Forms:
             await self.show(form)
         except PlatformError as error:
             _log.warning("the message of form %s could not be updated: %s", form.id, error)
+            await self._refused(form, error)
+        else:
+            self._refusals.forget(form.id)
+
+    async def _refused(self, form: Form, error: PlatformError) -> None:
+        if self._refusals.note(form.id, error):
+            _log.warning("the message of form %s is given up", form.id)
+            await self._store.forms.shown(form.id, shown_nowhere(form.card, form.session), form.revision)
 
     async def open_dialog(self, event: ControlUsed) -> None:
         """A click on Fill in."""
@@ -207,11 +217,14 @@ class Forms:
         return taken
 
     async def _catch_up(self, form: Form) -> None:
+        if self._refusals.rests(form.id):
+            return
         try:
             if form.card is None:
                 form = replace(form, card=await self._platform.find(_place(form), form.id))
         except PlatformError as error:
             _log.warning("the message of form %s could not be looked for: %s", form.id, error)
+            await self._refused(form, error)
             return
         await self.show_quietly(form)
 

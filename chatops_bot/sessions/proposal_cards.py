@@ -15,12 +15,13 @@ from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.domain.view import View
 from chatops_bot.ports import Clock, Place, Platform, Store
 from chatops_bot.sessions.recording import shown_record
+from chatops_bot.sessions.refusals import Refusals, shown_nowhere
 
 _log = logging.getLogger(__name__)
 
 _NEVER_MADE = Phrase(
-    "机器人在提出新的提案之前重启了；如仍需要，请重新发起请求。",
-    "The bot restarted before the new proposal was made; ask for the change again if it is still needed.",
+    "机器人在提出新的提案之前被中断；如仍需要，请重新发起请求。",
+    "The bot was cut off before the new proposal was made; ask for the change again if it is still needed.",
 )
 
 
@@ -39,6 +40,7 @@ class ProposalCards:
         self._platform = platform
         self._draw = draw
         self._clock = clock
+        self._refusals = Refusals(clock)
 
     async def show(self, proposal: Proposal) -> None:
         """Post or update the proposal's card, unless it shows a newer state, and remember which revision it shows.
@@ -83,19 +85,32 @@ class ProposalCards:
             await self.show(proposal)
         except PlatformError as error:
             _log.warning("the card of proposal %s could not be updated: %s", proposal.id, error)
+            await self._refused(proposal, error)
+        else:
+            self._refusals.forget(proposal.id)
+
+    async def _refused(self, proposal: Proposal, error: PlatformError) -> None:
+        if self._refusals.note(proposal.id, error):
+            _log.warning("the card of proposal %s is given up", proposal.id)
+            card = shown_nowhere(proposal.card, proposal.session)
+            await self._store.proposals.shown(proposal.id, card, proposal.revision)
 
     async def show_note(self, proposal: Proposal, note: Phrase) -> None:
         """Show the card with a passing note that is not worth storing. Never raises PlatformError."""
         await self.show_quietly(replace(proposal, outcome_text=note.said_in(language_of(proposal))))
 
     async def catch_up(self, proposal: Proposal) -> None:
-        """Bring up to date the card, and before it the session's memory, of a proposal whose last step they missed."""
+        """Bring up to date the card, and before it the session's memory, of a proposal whose last step they missed; a card that the
+        platform refuses is tried again more and more rarely."""
+        if self._refusals.rests(proposal.id):
+            return
         try:
             if proposal.card is None:
                 place = Place(proposal.session.channel, proposal.session.thread)
                 proposal = replace(proposal, card=await self._platform.find(place, proposal.id))
         except PlatformError as error:
             _log.warning("the card of proposal %s could not be looked for: %s", proposal.id, error)
+            await self._refused(proposal, error)
             return
         if proposal.state is ProposalState.SUPERSEDED:
             newer = await self._store.proposals.get(proposal.superseded_by)

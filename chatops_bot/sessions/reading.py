@@ -7,6 +7,7 @@ mark on it.
 
 import logging
 import re
+from collections.abc import Sequence
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.event import ControlUsed, DialogUsed
@@ -37,11 +38,11 @@ _NOT_OPENED = Phrase(
 
 
 class Reading:
-    """`platform` shows the pages; `key` is the one that seals buttons."""
+    """`platform` shows the pages; `keys` are those of buttons: the first one seals, each opens."""
 
     def __init__(
         self, *, proposals: Proposals, platform: Platform, directory: Directory, policy: Policy, moves: ProposalMoves,
-        cards: ProposalCards, decisions: Decisions, redactor: Redactor, clock: Clock, key: bytes,
+        cards: ProposalCards, decisions: Decisions, redactor: Redactor, clock: Clock, keys: Sequence[bytes],
         seals: VoteSeals,
     ) -> None:  # fmt: skip
         self._proposals = proposals
@@ -53,7 +54,7 @@ class Reading:
         self._decisions = decisions
         self._redactor = redactor
         self._clock = clock
-        self._key = key
+        self._keys = keys
         self._seals = seals
 
     async def open(self, event: ControlUsed) -> None:
@@ -72,7 +73,7 @@ class Reading:
 
     async def press(self, event: DialogUsed) -> None:
         """A press in the dialog: to another page, or the one on the last page. One that is not ours changes nothing."""
-        opened = opened_button(self._key, event.control, event.value)
+        opened = opened_button(self._keys, event.control, event.value)
         proposal = None if opened is None else await self._proposals.get(opened[0])
         if proposal is None:
             _log.warning("a press %r in dialog %s belongs to no proposal here", event.control, event.dialog)
@@ -134,7 +135,7 @@ class Reading:
         return page_modal(
             proposal,
             number,
-            sealed=lambda press, id_, revision: sealed_button(self._key, press, id_, revision),
+            sealed=lambda press, id_, revision: sealed_button(self._keys[0], press, id_, revision),
             redact=self._redactor.text,
             may_record=self._may_record(proposal, person) and not self._seals.has_read(proposal, person.id),
         )

@@ -15,6 +15,7 @@ from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.secret_argument import references_in
 from chatops_bot.ports import Clock, Proposals, ToolContext, WriteTool
 from chatops_bot.sessions.decisions import Decisions, How
+from chatops_bot.sessions.inverses import UNDONE_ALREADY, newest_inverse, pointed
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards, language_of
 from chatops_bot.sessions.telling import Telling
@@ -83,13 +84,49 @@ class Renewals:
             why = self._redactor.phrase(error.phrase)
             await self._telling.about(old, person, _CANNOT.filled(why_zh=why.zh, why_en=why.en))
             return
+        applied = await self._proposals.get(old.inverse_of) if old.inverse_of else None
+        pointing = None if applied is None else await self._pointing(applied, draft, person, how)
+        if applied is not None and pointing is None:
+            return
         superseded = await self._moves.supersede(old, draft, person)
         if superseded is None:
             newer = await self._proposals.get(old.id)
             await self._telling.decided(newer or old, person)
             return
         await self._moves.add(draft, person, how.told())
-        await self._cards.show_new(draft)
+        if await self._is_the_only_one(draft, person):
+            await self._cards.show_new(draft)
+        if pointing is not None:
+            await self._cards.show_quietly(pointing)
+
+    async def _pointing(
+        self, applied: Proposal, draft: Proposal, person: Person, how: How
+    ) -> Proposal | None:
+        """`applied`, which `draft` takes back, once it says so; None where another takes it back, which the person is told."""
+        pointing = await pointed(self._proposals, self._moves, applied, draft, person, {**how.told()})
+        if pointing is None:
+            latest = await self._proposals.get(applied.id)
+            other = None if latest is None else await newest_inverse(self._proposals, latest)
+            already = UNDONE_ALREADY.filled(code=other.code if other else "")
+            await self._telling.about(applied, person, already, "info")
+        return pointing
+
+    async def _is_the_only_one(self, draft: Proposal, person: Person) -> bool:
+        """Whether `draft` stands. Two old cards of one call may be pressed at once, and neither press saw the other's proposal
+        before it stored its own: the later one gives way, whichever of the two presses sees it, unless somebody approved it."""
+        waiting = await waiting_here(self._proposals, draft.session, draft.tool, self._clock.now())
+        others = [one for one in waiting if one.id != draft.id]
+        other = same_call(others, draft.arguments)
+        if other is None:
+            return True
+        is_first = not other.votes and (draft.created_at, draft.id) < (other.created_at, other.id)
+        first, later = (draft, other) if is_first else (other, draft)
+        replaced = await self._moves.supersede(later, first, person)
+        if replaced is not None:
+            await self._cards.settle(replaced)
+        if not is_first:
+            await self._telling.about(draft, person, _WAITS_ALREADY.filled(code=other.code))
+        return is_first
 
     async def _draft(self, old: Proposal, person: Person) -> Proposal:
         if references_in(old.arguments):
@@ -98,6 +135,12 @@ class Renewals:
         arguments = stored_arguments(old.arguments, tool.spec.arguments)
         context = ToolContext(person, old.session, old.turn_id)
         drafting = self._drafter.draft(
-            tool, arguments, context, call_id=old.call_id, language=language_of(old), supersedes=old.id
+            tool,
+            arguments,
+            context,
+            call_id=old.call_id,
+            language=language_of(old),
+            supersedes=old.id,
+            inverse_of=old.inverse_of,
         )
         return await called(tool.spec, drafting)

@@ -149,7 +149,7 @@ class Router:
 
     async def submit(self, event: ModalSubmitted) -> Mapping[str, str]:
         """Take a dialog that was sent off; returns what is wrong with it by input, for the platform to show."""
-        answered = await self._reasons.submitted(event)
+        answered = await self._reasons.submitted(event, self._beside)
         if answered is not None:
             return answered
         taken = await self._forms.filled_in_dialog(event)

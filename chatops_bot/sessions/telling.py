@@ -6,11 +6,22 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.view import Tone
 from chatops_bot.ports import Place, Platform
+from chatops_bot.rendering.card_notices import HEADINGS
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.proposal_cards import language_of
 
-_DECIDED = Phrase(
-    "此提案已有结论：{state}（{who}，{when}）。", "This proposal is decided already: {state} ({who}, {when})."
+_WAITS = Phrase("此提案仍在等待决定。", "This proposal still waits to be decided.")
+_REJECTED = Phrase(
+    "此提案已有结论：{state_zh}（{who}，{when}）。",
+    "This proposal is decided already: {state_en} ({who}, {when}).",
+)
+_APPROVED = Phrase(
+    "此提案已有结论：{state_zh}；由 {who} 于 {when} 批准。",
+    "This proposal is decided already: {state_en}; approved by {who} at {when}.",
+)
+_APPROVED_AND_ENDED = Phrase(
+    "此提案已有结论：{state_zh}（{ended}）；由 {who} 于 {when} 批准。",
+    "This proposal is decided already: {state_en} ({ended}); approved by {who} at {when}.",
 )
 _SUPERSEDED = Phrase(
     "此提案已被新的提案取代，未执行任何操作；请在新的卡片上操作。",
@@ -45,6 +56,21 @@ class Telling:
         elif proposal.state is ProposalState.SUPERSEDED:
             said = _SUPERSEDED
         else:
-            when = f"{proposal.decided_at or proposal.created_at:%H:%M} UTC"
-            said = _DECIDED.filled(state=proposal.state.value, who=proposal.decided_by_name, when=when)
+            said = _told(proposal)
         await self.about(proposal, person, said, "info")
+
+
+def _told(proposal: Proposal) -> Phrase:
+    """The state in the words of the card, and whose the decision was; what came of an approval has a time of its own."""
+    if proposal.is_open:
+        return _WAITS
+    heading = HEADINGS[proposal.state.value]
+    state = Phrase(heading.zh.partition("：")[0], heading.en.partition(":")[0].lower())
+    if proposal.state is ProposalState.REJECTED:
+        phrase, who = _REJECTED, proposal.decided_by_name
+    else:
+        phrase = _APPROVED if proposal.finished_at is None else _APPROVED_AND_ENDED
+        who = ", ".join(vote.person_name for vote in proposal.votes) or proposal.decided_by_name
+    when = f"{proposal.decided_at or proposal.created_at:%H:%M} UTC"
+    ended = f"{proposal.finished_at:%H:%M} UTC" if proposal.finished_at is not None else ""
+    return phrase.filled(state_zh=state.zh, state_en=state.en, who=who, when=when, ended=ended)

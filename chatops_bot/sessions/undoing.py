@@ -3,6 +3,10 @@
 The applied proposal notes first, by compare-and-set, which proposal takes it back, so that two presses make one.
 """
 
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
 from chatops_bot.domain.errors import ToolError, ToolRefused
 from chatops_bot.domain.event import ControlUsed
 from chatops_bot.domain.language import Phrase
@@ -11,13 +15,13 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.ports import Proposals
 from chatops_bot.sessions.decisions import Decisions, How
+from chatops_bot.sessions.inverses import IN_THE_WAY, UNDONE_ALREADY, newest_inverse, pointed
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.telling import Telling
 from chatops_bot.tools.inverting import Inverter
 from chatops_bot.tools.proposal_moves import NOBODY, ProposalMoves
 
-_ALREADY = Phrase("已提出撤销（{code}）。", "An undo was proposed already, as {code}.")
 _CANNOT = Phrase("无法撤销：{why_zh}", "It cannot be taken back: {why_en}")
 
 
@@ -64,32 +68,37 @@ class Undoing:
 
     async def _noted(self, applied: Proposal, draft: Proposal, person: Person, how: How) -> Proposal | None:
         """The applied proposal once it points to `draft`; None when it points to another, which the person is told."""
-        while not applied.undone_by:
-            noted = await self._moves.move(
-                applied, ProposalState.APPLIED, person, "undone", {**how.told(), "undone_by": draft.id},
-                undone_by=draft.id,
-            )  # fmt: skip
-            if noted is not None:
-                return noted
-            latest = await self._proposals.get(applied.id)
-            if latest is None or latest.revision == applied.revision:
-                return None
-            applied = latest
-        other = await self._proposals.get(applied.undone_by)
-        await self._telling.about(applied, person, _ALREADY.filled(code=other.code if other else ""), "info")
+        noted = await pointed(self._proposals, self._moves, applied, draft, person, {**how.told()})
+        if noted is not None:
+            return noted
+        latest = await self._proposals.get(applied.id)
+        other = None if latest is None else await newest_inverse(self._proposals, latest)
+        await self._telling.about(
+            applied, person, UNDONE_ALREADY.filled(code=other.code if other else ""), "info"
+        )
         return None
 
-    async def repair(self, applied: Proposal) -> None:
-        """Offer Undo again where a process died before the proposal that takes it back was made: seen missing twice in a row."""
-        if not applied.undone_by or await self._proposals.get(applied.undone_by) is not None:
-            self._missing.discard(applied.id)
-        elif applied.id not in self._missing:
+    async def follow(self, applied: Proposal, now: datetime) -> None:
+        """Note that `applied` was taken back, or let Undo be pressed again where that came to nothing: where what takes it back
+        ended otherwise, or was never made since its process died (seen missing twice in a row)."""
+        if not applied.undone_by or applied.taken_back_at is not None:
+            return
+        inverse = await newest_inverse(self._proposals, applied)
+        if inverse is None and applied.id not in self._missing:
             self._missing.add(applied.id)
-        else:
-            self._missing.discard(applied.id)
-            content = {"undone_by": applied.undone_by}
-            free = await self._moves.move(
-                applied, ProposalState.APPLIED, NOBODY, "undo_lost", content, undone_by=""
+            return
+        self._missing.discard(applied.id)
+        content = {"undone_by": applied.undone_by if inverse is None else inverse.id}
+        if inverse is None:
+            await self._free(applied, "undo_lost", content)
+        elif inverse.state is ProposalState.APPLIED:
+            await self._moves.move(
+                applied, ProposalState.APPLIED, NOBODY, "taken_back", content, taken_back_at=now
             )
-            if free is not None:
-                await self._cards.show_quietly(free)
+        elif inverse.state not in IN_THE_WAY:
+            await self._free(applied, "undo_ended", {**content, "state": inverse.state.value})
+
+    async def _free(self, applied: Proposal, decision: str, content: Mapping[str, Any]) -> None:
+        free = await self._moves.move(applied, ProposalState.APPLIED, NOBODY, decision, content, undone_by="")
+        if free is not None:
+            await self._cards.show_quietly(free)

@@ -1,4 +1,4 @@
-"""The bot looks again after an action was run, twice, and says on its card what it sees: recovered, no effect, worse.
+"""The bot looks again after an action was run, twice, and says on its card what it sees (`tool.Verdict`).
 
 A look is a step of the proposal, by compare-and-set, so of several processes one look counts. It is due at a time after the
 end of the action, so a restart forgets none and repeats none; one that comes late says so, and stands for all that were due.
@@ -6,31 +6,17 @@ end of the action, so a restart forgets none and repeats none; one that comes la
 
 from datetime import datetime, timedelta
 
+from chatops_bot.domain.following import due_since
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.proposal import Check, Proposal, ProposalState
+from chatops_bot.domain.proposal import Check, Proposal
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.tools.observing import Observer
 from chatops_bot.tools.proposal_moves import NOBODY, ProposalMoves
 
-LOOKS = (timedelta(minutes=1), timedelta(minutes=5))
-"""After the action."""
 LATE_AFTER = timedelta(minutes=1)
-LOOKED_AT_WITHIN = timedelta(hours=1)
-"""What happened longer ago says little about the action, and many others may have changed the same thing since."""
-WATCHED = frozenset({ProposalState.APPLIED, ProposalState.OUTCOME_UNKNOWN})
 
 _LATE = Phrase("{said}（晚了 {minutes} 分钟）", "{said} ({minutes} min late)")
-
-
-def due_since(proposal: Proposal, now: datetime) -> datetime | None:
-    """When the look was due that is to be made now; None while there is nothing to look at."""
-    finished = proposal.finished_at
-    if proposal.state not in WATCHED or finished is None or now - finished > LOOKED_AT_WITHIN:
-        return None
-    looked = proposal.checks[-1].at if proposal.checks else finished
-    due = [finished + after for after in LOOKS if looked < finished + after <= now]
-    return due[-1] if due else None
 
 
 class Watching:

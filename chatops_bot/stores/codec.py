@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from chatops_bot.domain.errors import StoreError
+from chatops_bot.domain.following import followed_until
 from chatops_bot.domain.form import Form
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.transcript import Entry
@@ -52,6 +53,12 @@ def proposal_text(proposal: Proposal) -> str:
 def proposal_from(text: str, proposal_id: str) -> Proposal:
     """The proposal that `proposal_text` wrote."""
     return _read(_PROPOSAL, text, f"proposal {proposal_id}")
+
+
+def followed_score(proposal: Proposal) -> float | None:
+    """Until when it is followed, in seconds since 1970, to find those by."""
+    until = followed_until(proposal)
+    return None if until is None else until.timestamp()
 
 
 def form_text(form: Form) -> str:

@@ -94,9 +94,10 @@ class RedisLeases:
 class RedisRelay:
     """`reading` is a link of its own, since its reads block: see `READ_SECONDS`."""
 
-    def __init__(self, link: RedisLink, reading: RedisLink) -> None:
+    def __init__(self, link: RedisLink, reading: RedisLink, opened_anew: float = OPENED_ANEW_SECONDS) -> None:
         self._link = link
         self._reading = reading
+        self._opened_anew = opened_anew
 
     async def send(self, process: str, body: str) -> None:
         await self._link.write(_SEND, process, body)
@@ -123,7 +124,7 @@ class RedisRelay:
         stream, loop = f"{self._link.prefix}relay:{me}", asyncio.get_running_loop()
         opened = loop.time()
         while True:
-            if loop.time() - opened >= OPENED_ANEW_SECONDS:
+            if loop.time() - opened >= self._opened_anew:
                 opened = loop.time()
                 await self._link.write(_OPEN, me)
             answer = await self._reading.wait(

@@ -1,7 +1,7 @@
 """What waits for people, in Redis: proposals and forms. The roles `ports.Proposals` and `ports.Forms`.
 
 Both are records that move by compare-and-set on state and revision, and that a message shows. Such a record is a hash, with
-a sorted set for each state, one for stale cards and, for proposals, one for each code; every script moves all of them
+a sorted set for each state, one for stale cards and, for proposals, one for each code and one for those that are followed; every script moves all of them
 together, and every set is in the order in which records were added.
 
 How long a record may be decided on is measured by the server, from the moment at which it was added: a move that was under way
@@ -20,7 +20,14 @@ from chatops_bot.domain.errors import StoreError, TurnLost
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.proposal import CHANGEABLE, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, SessionKey
-from chatops_bot.stores.codec import RowByRow, form_from, form_text, proposal_from, proposal_text
+from chatops_bot.stores.codec import (
+    RowByRow,
+    followed_score,
+    form_from,
+    form_text,
+    proposal_from,
+    proposal_text,
+)
 from chatops_bot.stores.redis_audit import AUDITED, OTHERS, RedisAudit
 from chatops_bot.stores.redis_link import RedisLink, Script, script
 from chatops_bot.stores.redis_sessions import ref_from
@@ -72,6 +79,11 @@ _MOVE = script(
     redis.call('ZADD', P .. kind .. 's:state:' .. to, found[3], id)
     if tonumber(found[4]) <= revision then redis.call('ZADD', P .. kind .. 's:stale', found[3], id) end
     if A[7] ~= '' then redis.call('ZADD', P .. kind .. 's:unanswered', found[3], id) end
+    if A[11] ~= '' then
+        redis.call('ZADD', P .. kind .. 's:followed', A[11], id)
+    else
+        redis.call('ZREM', P .. kind .. 's:followed', id)
+    end
     record()
     return 'won'
     """
@@ -113,6 +125,17 @@ _IN_SETS = Script(
     end
     table.sort(all, function(a, b) return tonumber(a[6]) < tonumber(b[6]) end)
     return all
+    """
+)
+
+_FOLLOWED = Script(
+    _ROWS
+    + """
+    local set = KEYS[1] .. 'proposals:followed'
+    redis.call('ZREMRANGEBYSCORE', set, '-inf', ARGV[1])
+    local found = rows('proposal', redis.call('ZRANGE', set, 0, -1))
+    table.sort(found, function(a, b) return tonumber(a[6]) < tonumber(b[6]) end)
+    return found
     """
 )
 
@@ -158,12 +181,14 @@ class _Records:
 
     async def move(
         self, before: Proposal | Form, to: str, body: str, *, is_guarded: bool, answer_turn: str = "", by_turn: str = "",
+        followed: float | None = None,
         record: AuditRecord | None = None,
     ) -> bool:  # fmt: skip
         """`is_guarded`: not after the record's time is over, by the server's clock."""
         answer = await self._audit.run(
             _MOVE, self._kind, before.id, before.state.value, before.revision, to, body, answer_turn,
-            "guarded" if is_guarded else "", by_turn, self._link.name, record=record,
+            "guarded" if is_guarded else "", by_turn, self._link.name,
+            "" if followed is None else str(followed), record=record,
         )  # fmt: skip
         if answer == OTHERS:
             raise TurnLost(by_turn)
@@ -183,6 +208,7 @@ class _Records:
 
 class RedisProposals:
     def __init__(self, link: RedisLink, audit: RedisAudit) -> None:
+        self._link = link
         self._records = _Records(link, audit, "proposal")
         self._row_by_row = RowByRow()
 
@@ -219,7 +245,13 @@ class RedisProposals:
             return None
         moved = replace(proposal, state=to, revision=proposal.revision + 1, **changes)
         won = await self._records.move(
-            proposal, to.value, proposal_text(moved), is_guarded=is_guarded, by_turn=by_turn, record=record
+            proposal,
+            to.value,
+            proposal_text(moved),
+            is_guarded=is_guarded,
+            by_turn=by_turn,
+            followed=followed_score(moved),
+            record=record,
         )
         return moved if won else None
 
@@ -228,6 +260,9 @@ class RedisProposals:
 
     async def in_states(self, states: frozenset[ProposalState]) -> list[Proposal]:
         return self._readable(await self._records.in_sets(*(f"state:{state.value}" for state in states)))
+
+    async def followed(self, now: datetime) -> list[Proposal]:
+        return self._readable(await self._link.look(_FOLLOWED, now.timestamp()))
 
     async def with_stale_card(self) -> list[Proposal]:
         return self._readable(await self._records.in_sets("stale"))

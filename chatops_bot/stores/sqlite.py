@@ -15,7 +15,14 @@ from chatops_bot.domain.proposal import CHANGEABLE, EDGES, GUARDED_BY_EXPIRY, Pr
 from chatops_bot.domain.session import IsDead, MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
-from chatops_bot.stores.codec import RowByRow, entry_from, entry_text, proposal_from, proposal_text
+from chatops_bot.stores.codec import (
+    RowByRow,
+    entry_from,
+    entry_text,
+    followed_score,
+    proposal_from,
+    proposal_text,
+)
 from chatops_bot.stores.sqlite_audit import AUDIT_CHAIN_TABLE, SqliteAudit, append, seal_old_rows
 from chatops_bot.stores.sqlite_file import SqliteFile, lateness, never
 from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
@@ -55,6 +62,10 @@ MIGRATIONS = (
     LEASES_TABLE,
     AUDIT_CHAIN_TABLE,
     SEALED_VALUES_TABLE,
+    """
+    ALTER TABLE proposals ADD COLUMN followed_until REAL;
+    CREATE INDEX proposals_followed ON proposals (followed_until) WHERE followed_until IS NOT NULL;
+    """,
 )
 """Scripts that bring a file forward, in order. One that has been released is never changed."""
 
@@ -275,6 +286,7 @@ class SqliteProposals:
             moved.state.value,
             moved.revision,
             proposal_text(moved),
+            followed_score(moved),
             proposal.id,
             proposal.state.value,
             proposal.revision,
@@ -284,7 +296,7 @@ class SqliteProposals:
             if is_late():
                 return False
             won = db.execute(
-                "UPDATE proposals SET state = ?, revision = ?, body = ? WHERE id = ? AND state = ? AND revision = ?",
+                "UPDATE proposals SET state = ?, revision = ?, body = ?, followed_until = ? WHERE id = ? AND state = ? AND revision = ?",
                 row,
             ).rowcount
             if won and record is not None:
@@ -307,13 +319,16 @@ class SqliteProposals:
         rows = await self._rows(f"WHERE state IN ({marks})", *(state.value for state in states))
         return self._row_by_row.read(_proposal, rows)
 
+    async def followed(self, now: datetime) -> list[Proposal]:
+        return self._row_by_row.read(_proposal, await self._rows("WHERE followed_until > ?", now.timestamp()))
+
     async def with_stale_card(self) -> list[Proposal]:
         return self._row_by_row.read(_proposal, await self._rows("WHERE shown_revision < revision"))
 
     async def _select(self, where: str, *values: str) -> list[Proposal]:
         return [_proposal(row) for row in await self._rows(where, *values)]
 
-    async def _rows(self, where: str, *values: str) -> list[_ProposalRow]:
+    async def _rows(self, where: str, *values: str | float) -> list[_ProposalRow]:
         return await self._file.read(
             lambda db: db.execute(
                 f"SELECT id, body, card_channel, card_message, shown_revision FROM proposals {where} ORDER BY rowid",  # noqa: S608  # `where` is one of the constants above
@@ -349,7 +364,7 @@ def _claimed(db: sqlite3.Connection, key: str, at: datetime) -> bool:
 
 
 def _ref(channel: str | None, message: str | None) -> MessageRef | None:
-    return None if channel is None or message is None else MessageRef(channel, message)
+    return None if not channel or not message else MessageRef(channel, message)
 
 
 def _ref_columns(ref: MessageRef | None) -> tuple[str | None, str | None]:

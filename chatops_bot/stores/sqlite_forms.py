@@ -108,5 +108,5 @@ class SqliteForms:
 
 def _form(row: _Row) -> Form:
     form_id, body, channel, message, shown = row
-    card = None if channel is None or message is None else MessageRef(channel, message)
+    card = None if not channel or not message else MessageRef(channel, message)
     return replace(form_from(body, form_id), card=card, shown_revision=shown)

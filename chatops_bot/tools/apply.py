@@ -28,6 +28,8 @@ from chatops_bot.tools.validation import stored_arguments
 T = TypeVar("T")
 IsOurs = Callable[[], Awaitable[bool]]
 """Whether the caller still has what it needs to run an action; it then has it for longer than any step of this takes."""
+SIDE_CHARS = 300
+"""Of what a fact was and of what it is, in a sentence; a payload may be 200,000 characters long."""
 HASH_CHARS = 12
 """How much of a hash people are shown."""
 
@@ -185,9 +187,16 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
 
 
 def _drifted(differences: Mapping[str, tuple[Any, Any]]) -> Applied:
-    listed = "; ".join(f"{field}: {before} → {now}" for field, (before, now) in differences.items())
+    sides = {field: (_short(before), _short(now)) for field, (before, now) in differences.items()}
+    listed = "; ".join(f"{field}: {before} → {now}" for field, (before, now) in sides.items())
     content = {field: {"before": before, "now": now} for field, (before, now) in differences.items()}
     return Applied(ProposalState.DRIFTED, _drift_phrase(listed), {"drifted": content})
+
+
+def _short(value: Any) -> str:
+    """A side of a difference as the sentence holds it, which goes to the model too; all of it is in the outcome."""
+    text = str(value)
+    return text if len(text) <= SIDE_CHARS else f"{text[:SIDE_CHARS]}… ({len(text):,})"
 
 
 def _overtaken(why: Phrase) -> Phrase:

@@ -22,6 +22,11 @@ READABLE_CHARS = 200_000
 """Some 5,000 lines, two hours of reading. Whoever would page through more of it at night approves without having read it."""
 
 
+_TAKEN_BACK = Phrase("自动撤销", "Taken back")
+_KEPT_ANYWAY = Phrase(
+    "不会自动撤销，尽管规则要求在 {minutes} 分钟后撤销：现在还说不出如何撤销",
+    "never by itself, although the rules say after {minutes} min: nothing says beforehand how",
+)
 _SEALED = Phrase("由填表人提供，加密保存，执行时才取用", "given in a form, sealed until it runs")
 
 
@@ -86,11 +91,19 @@ class Drafter:
         refusal = self._policy.may_propose(context.person, subject)
         if refusal is not None:
             raise ToolRefused(refusal)
-        # What nobody can take back stands for good, whatever the rules wish; so does what takes something back, and what the seal
-        # cannot cover since only the outcome will tell how to take it back.
+        bare = replace(bare, quorum=self._policy.quorum(subject))
+        # What takes something back stands for good, whatever the rules wish.
+        keep_for = None if inverse_of else self._policy.keep_for(subject)
+        if keep_for is None:
+            return self.sealed(bare)
+        # So does what nobody can take back, and what the seal cannot cover since only the outcome will tell how to take it back.
         is_sealed = plan.inverse is not None and not plan.inverse.filled
-        keep_for = self._policy.keep_for(subject) if is_sealed and not inverse_of else None
-        return self.sealed(replace(bare, quorum=self._policy.quorum(subject), keep_for=keep_for))
+        if not is_sealed:
+            said = _KEPT_ANYWAY.filled(minutes=f"{keep_for.total_seconds() / 60:g}").said_in(language)
+            return self.sealed(
+                replace(bare, plan=replace(plan, details=(*plan.details, (_TAKEN_BACK, said))))
+            )
+        return self.sealed(replace(bare, keep_for=keep_for))
 
     def sealed(self, proposal: Proposal) -> Proposal:
         """`proposal` with the seal of the action that it holds."""

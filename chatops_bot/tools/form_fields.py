@@ -34,6 +34,10 @@ MULTILINE_CHARS = 1000
 _TYPED = (str, int, float)
 _LISTS = (list, tuple, set, frozenset)
 _YES, _NO = Phrase("是", "Yes"), Phrase("否", "No")
+_LONGER = Phrase(
+    f"超过 {MOST_CHARS:,} 个字符的内容此处放不下：请取消，并在请求里用 ``` 括起来给出。",
+    f"More than {MOST_CHARS:,} characters do not fit here: cancel, and give them in the request, between ``` and ```.",
+)
 _FIRST_OF = Phrase(
     "列表只含前 {shown} 项，共 {count} 项；其余请直接输入。",
     "The list holds the first {shown} of {count}; type any other.",
@@ -101,6 +105,8 @@ def _field(
         return None
     longest = next((each.max_length for each in info.metadata if hasattr(each, "max_length")), None)
     is_typed = _bare(info.annotation) is str
+    if is_typed and not choices and longest is not None and longest > MOST_CHARS:
+        hint = Phrase(f"{hint.zh} {_LONGER.zh}", f"{hint.en} {_LONGER.en}") if hint else _LONGER
     return FormField(
         name=name,
         label=label,

@@ -446,7 +446,7 @@ async def test_a_change_asked_for_here_is_a_card_that_a_person_in_config_approve
         assert await is_paused(world)
         again = await cli("approve", code, "--data", data(world))
     assert again.code == 1
-    assert "This proposal is decided already: applied" in again.out
+    assert "This proposal is decided already: done" in again.out
     assert len(world.to_scheduler.reached(PAUSE)) == 1
     decided = [record for record in audit(world) if record.decision in ("approved", "applied")]
     assert {(record.person_id, record.role) for record in decided} == {(ME, "admin")}
@@ -543,6 +543,7 @@ async def test_a_code_that_nobody_has_runs_nothing(world: World):
         refused = await cli("approve", "\x1b[2J", "--data", data(world))
     assert refused.code == 1
     assert "There is no proposal ⟨U+001B⟩[2J, so nothing was run" in refused.out
+    assert "找不到" not in refused.out, "said once, in the language of the command line"
 
 
 # -- without a running bot ---------------------------------------------------------------------------------------------

@@ -198,8 +198,8 @@ async def test_a_line_of_a_decision_says_why_somebody_decided_so(
         ("rejected", '{"via":"button","reason":""}'),
         ("shown", '{"revision":1}'),
     ):
-        nobody = {"person_id": "", "person_name": ""} if decision == "shown" else {}
-        await store.audit.record(replace(decided, decision=decision, result=result, **nobody))
+        row = replace(decided, decision=decision, result=result)
+        await store.audit.record(replace(row, person_id="", person_name="") if decision == "shown" else row)
     await store.aclose()
     assert await show(Where(data=tmp_path), AuditFilter(), as_json=False, last=4) == 0
     assert [line.partition("delete_task ")[2] for line in capsys.readouterr().out.splitlines()] == [

@@ -307,7 +307,7 @@ class Product:
         if cell.road in CHAT:
             person = await self.directory.person(cell.who, cell.channel)
         if cell.road == "button":
-            value = sealed_button(self.node.buttons, "approve", proposal.id, 0)
+            value = sealed_button(self.node.buttons[0], "approve", proposal.id, 0)
             await self.core.router.handle(
                 ControlUsed(session, person, "approve", value, MessageRef(cell.channel, "1.2"))
             )

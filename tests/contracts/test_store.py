@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from chatops_bot.domain.form import Choice, Form, FormField, FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Reasoning, Usage
 from chatops_bot.domain.people import Effect, Risk
-from chatops_bot.domain.proposal import EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
+from chatops_bot.domain.proposal import EDGES, GUARDED_BY_EXPIRY, Check, Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.tool import Change, Plan, ToolCall
@@ -268,6 +269,39 @@ async def test_proposals_are_found_by_state(store: Store):
     await store.proposals.move(a_proposal(2), ProposalState.REJECTED, AT)
     pending = await store.proposals.in_states(frozenset({ProposalState.PENDING}))
     assert [p.id for p in pending] == ["prop_1", "prop_3"]
+
+
+async def test_only_what_somebody_has_to_come_back_to_is_read(store: Store):
+    async def run(number: int, **changes: Any) -> Proposal:
+        proposal: Proposal | None = a_proposal(number)
+        assert proposal is not None
+        await store.proposals.add(proposal)
+        for state in (ProposalState.APPROVED, ProposalState.CLAIMED):
+            assert proposal is not None
+            proposal = await store.proposals.move(proposal, state, AT)
+        assert proposal is not None
+        done = await store.proposals.move(proposal, ProposalState.APPLIED, AT, finished_at=AT, **changes)
+        assert done is not None
+        return done
+
+    async def followed(minutes: float) -> list[str]:
+        return [each.id for each in await store.proposals.followed(AT + timedelta(minutes=minutes))]
+
+    await store.proposals.add(a_proposal(1))
+    looked_at, kept, undone = await run(2), await run(3, keep_until=AT), await run(4, undone_by="prop_9")
+    assert await followed(2) == ["prop_2", "prop_3", "prop_4"]
+    for minutes in (1, 5):
+        check = Check(AT + timedelta(minutes=minutes), "unknown", "", "")
+        moved = await store.proposals.move(looked_at, ProposalState.APPLIED, AT, checks=(check,))
+        assert moved is not None
+        looked_at = moved
+        assert await followed(5) == (["prop_2"] if minutes < 5 else []) + ["prop_3", "prop_4"]
+    assert await store.proposals.move(kept, ProposalState.APPLIED, AT, kept_by_id="U2")
+    assert await followed(59) == ["prop_3", "prop_4"]
+    assert await followed(60) == ["prop_4"]
+    assert await followed(60 * 24 * 365) == ["prop_4"]
+    assert await store.proposals.move(undone, ProposalState.APPLIED, AT, taken_back_at=AT)
+    assert await followed(61) == []
 
 
 async def test_a_control_means_what_was_put(store: Store):

@@ -20,6 +20,7 @@ from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.audit_chain import Sealed
 from chatops_bot.domain.audit_check import Verified, verify
 from chatops_bot.domain.errors import StoreError, TurnLost
+from chatops_bot.domain.following import followed_until
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
@@ -357,6 +358,9 @@ class StoreMachine(RuleBasedStateMachine):
             assert await store.proposals.in_states(states) == expected
         assert await store.proposals.with_stale_card() == [
             each for each in proposals if each.shown_revision < each.revision
+        ]
+        assert await store.proposals.followed(AT) == [
+            each for each in proposals if (followed_until(each) or AT) > AT
         ]
         for code in ("CODE0", "CODE1"):
             same = [each for each in proposals if each.code == code]

@@ -55,7 +55,7 @@ def test_one_value_has_one_spelling():
 
 def test_states_are_stored_under_these_words():
     assert [state.value for state in ProposalState] == [
-        "pending", "approved", "claimed", "applied", "failed", "outcome_unknown", "drifted", "rejected", "expired", "superseded",
+        "pending", "approved", "claimed", "applied", "failed", "outcome_unknown", "drifted", "rejected", "expired", "withdrawn", "superseded",
     ]  # fmt: skip
 
 

@@ -150,6 +150,9 @@ class LightBot:
             await self.core.afterwards.sweep()
             self.clock.ahead += EVERY
         self.taps.decided()
+        if road.expires_first:
+            self.clock.ahead += timedelta(hours=2)
+            await self.core.applying.sweep()
         for person, control in road.presses:
             await self.press(person, control)
         if road.is_late:

@@ -80,12 +80,12 @@ async def judge(bot: LightBot, road: Road, before: Set[str], gateway: Gateway, s
         holds(state in RUN or not ran, f"{state}, and yet it ran")
         holds(not ran or len(proposal.votes) == road.quorum, f"it ran with {len(proposal.votes)} approvals")
         holds(proposal.undone_by + proposal.inverse_of == "".join(one.id for one in other), "pair")
-        _judge_card(judged, bot, proposal)
-    await _judge_session(judged, bot)
+        judge_card(judged, bot, proposal)
+    await judge_session(judged, bot, [one.id for one in proposals])
     return judged
 
 
-def _judge_card(judged: Judged, bot: LightBot, proposal: Proposal) -> None:
+def judge_card(judged: Judged, bot: LightBot, proposal: Proposal) -> None:
     cards = bot.wall.messages(proposal.id)
     judged.holds(len(cards) == 1, f"{len(cards)} cards")
     heading = HEADINGS[proposal.state.value].en.split("{")[0]
@@ -94,14 +94,14 @@ def _judge_card(judged: Judged, bot: LightBot, proposal: Proposal) -> None:
     judged.holds(proposal.shown_revision == proposal.revision, "the card is behind")
 
 
-async def _judge_session(judged: Judged, bot: LightBot) -> None:
-    """Nothing waits or works any more, every tool call has its answer, and each end is told to the session once."""
+async def judge_session(judged: Judged, bot: LightBot, ends: Sequence[str]) -> None:
+    """Nothing waits or works any more, every tool call has its answer, and each of the `ends`, by proposal, is told to the session once."""
     judged.holds(await bot.store.turns.running() == [], "a turn runs")
     offered = {button.control for view in bot.wall.messages("%") for button in buttons_of(view)}
     judged.holds(not offered & DECIDABLE, f"the chat still offers {offered & DECIDABLE}")
     entries = await bot.store.transcripts.load(SESSION)
     told = [entry.proposal_id for entry in entries if isinstance(entry, ProposalDecided)]
-    judged.holds(told == [one.id for one in judged.proposals], f"the session was told of {len(told)} ends")
+    judged.holds(told == list(ends), f"the session was told of {len(told)} ends")
     history = project(entries, nonce=lambda: "0" * 32)
     for place, message in enumerate(history):
         if isinstance(message, AssistantMessage):
@@ -117,4 +117,5 @@ def _steps(proposal: Proposal) -> Counter[str]:
     """What must be on record, once each, but an approval for each that was given."""
     ran = proposal.state in RUN
     ends = Counter(["proposed", proposal.state.value, *(["claimed"] if ran else [])])
+    ends += Counter(["expired"] if proposal.superseded_by else [])  # nothing else makes way here
     return ends + Counter({"approved": len(proposal.votes)})

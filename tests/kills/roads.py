@@ -20,7 +20,8 @@ RUN = frozenset({ProposalState.APPLIED, ProposalState.OUTCOME_UNKNOWN})
 @dataclass(frozen=True)
 class Road:
     """`presses` are on whatever card has that button. `phases` are begun by the first decision and then by each move of a proposal;
-    those before `struck_from` are another road's. `is_late`: its time runs out. `undoes`: what was applied is taken back."""
+    those before `struck_from` are another road's. `is_late`: its time runs out. `undoes`: what was applied is taken back.
+    `expires_first`: its time runs out before anybody presses."""
 
     name: str
     presses: Sequence[tuple[Person, str]]
@@ -30,6 +31,7 @@ class Road:
     quorum: int = 1
     struck_from: str = ""
     undoes: bool = False
+    expires_first: bool = False
 
     @property
     def struck(self) -> Sequence[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kills.again_road import AGAIN
 from tests.kills.form_roads import FORM_ROADS
 from tests.kills.roads import ROADS, Road
 from tests.kills.yard import Yard, open_yard
@@ -55,7 +56,7 @@ async def every(
         if phase in road.struck and (not strikes_redis or name.split()[1].startswith(ROLES))
     ]
     wanted = (REDIS_RUNS if strikes_redis else RUNS).get(soak, len(points))
-    chosen = spread(points, wanted, (*ROADS, *FORM_ROADS).index(road) + turn)
+    chosen = spread(points, wanted, (*ROADS, *FORM_ROADS, AGAIN).index(road) + turn)
     awaits = Counter(phase for phase, _ in whole.counted.awaits if phase in road.struck)
     print(f"{road.name}: awaits {dict(awaits)}; {len(chosen)} of {len(points)} points struck")
     came_to: Counter[str] = Counter()

@@ -34,6 +34,7 @@ from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
 from tests.forked import processes
 from tests.kills import dying_bot
+from tests.kills.again_road import AgainRoad, judge_again
 from tests.kills.dying_bot import Counted, Orders
 from tests.kills.form_oracle import judge_forms
 from tests.kills.form_roads import FormRoad
@@ -100,7 +101,10 @@ class Yard:
             await bot.at_rest()
             await bot.walk(road)
             await bot.at_rest()
-            judged = await judge(bot, road, before, self.gateway, await self._status())
+            if isinstance(road, AgainRoad):
+                judged = await judge_again(bot, before, self.gateway, await self._status())
+            else:
+                judged = await judge(bot, road, before, self.gateway, await self._status())
             if isinstance(road, FormRoad):
                 await judge_forms(judged, road, bot.store, folder / GIVEN)
         async with open_audit(folder, config, {REDIS_URL: secrets.redis_url}) as reader:

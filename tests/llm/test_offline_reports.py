@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatops_bot.domain.language import language_of
+from chatops_bot.domain.language import Language, language_of
+from chatops_bot.llm.offline import report
 from chatops_bot.llm.offline.quoting import block
 from tests.llm.offline_play import Content, Scheduler, play, run
 
@@ -180,3 +181,11 @@ async def test_an_open_proposal_is_named_in_the_askers_language(texts: Sequence[
         "The change `pause_task` (task `nightly-report` (#3)) is not decided yet, so nothing has changed. "
         "Approve or reject it on its card `HKWM`."
     )
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_change_that_was_asked_for_again_is_named_with_its_target_and_its_card(language: Language):
+    said = report.proposed("pause_task", {"proposal": "HKWM", "target": "task nightly-report (#3)"}, language)
+    assert "nightly-report" in said
+    assert "`HKWM`" in said
+    assert report.proposed("pause_task", {}, language).count("`pause_task`") == 1

@@ -68,6 +68,7 @@ DECISIONS = Group(
         "tests/sessions/test_running.py",
         "tests/sessions/test_applying.py",
         "tests/sessions/test_reasons.py",
+        "tests/sessions/test_keeping.py",
         "tests/sessions/test_target_lock.py",
         "tests/sessions/test_renewals.py",
         "tests/sessions/test_reading.py",

@@ -6,7 +6,7 @@ from typing import Any
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
-from chatops_bot.domain.proposal import Check, Proposal, ProposalState, Vote
+from chatops_bot.domain.proposal import Check, Proposal, ProposalState, Reader, Vote
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.tool import Change, Inverse, Plan
 from chatops_bot.domain.view import Button, Buttons, Code, Fact, Facts, View
@@ -79,7 +79,7 @@ WORSE = Check(at(8), "worse", "运行 #42 也失败了", "run #42 failed too")
 LIFE: dict[str, dict[str, Any]] = {
     "asked_again": {"asked_again_at": at(6)},
     "escalated": {"asked_again_at": at(6), "escalated_at": at(9)},
-    "read": {"read_by": ("U3", "U4"), "asked_again_at": at(6)},
+    "read": {"read_by": (Reader("U3", "s" * 64), Reader("U4", "s" * 64)), "asked_again_at": at(6)},
     "two_needed": TWO,
     "one_of_two": {**TWO, "votes": (ANA,)},
     "two_of_two": {**TWO, **APPLIED, "votes": (ANA, BO)},

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
-from chatops_bot.domain.proposal import Proposal, ProposalState, action_digest
+from chatops_bot.domain.proposal import Proposal, ProposalState, Reader, action_digest
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import Change
 from chatops_bot.domain.view import View
@@ -116,7 +116,7 @@ SHOWN: dict[str, dict[str, Any]] = {
     "votes": {"votes": (ANA,)},
     "how a vote came": {"votes": (replace(ANA, via="local"),)},
     "break-glass": {"votes": (replace(ANA, break_glass="x"),)},
-    "readers": {"read_by": ("U1",)},
+    "readers": {"read_by": (Reader("U1", "s" * 64),)},
     "reminder": {"asked_again_at": NOW},
     "escalation": {"escalated_at": NOW},
     "predecessor": {"supersedes": "prop_0"},

@@ -93,7 +93,9 @@ def test_a_card_says_how_many_of_how_many_lines_it_shows():
     assert script.label == "Script that will run: 20 of 312 lines"
     assert script.text == exact_block(long_script(20))
     (notice,) = [block.text for block in view.blocks if isinstance(block, Notice)]
-    assert notice.startswith("This card does not show all of it (323 lines, 3 pages). Press Show all")
+    assert notice.startswith(
+        "This card does not show all of it (323 lines with every field, 3 pages). Press Show all"
+    )
     assert controls_of(view) == ["show", "approve", "reject"]
 
 

@@ -400,7 +400,7 @@ async def test_a_lost_reply_is_an_unknown_outcome_and_never_a_second_try(world: 
         done = await world.becomes(ts, card, "Outcome unknown: ")
         assert "It is not known whether this took effect" in everything(done)
         await world.click("adam", card, "approve")
-        assert (await told(world, "adam")).startswith("This proposal is decided already: outcome_unknown")
+        assert (await told(world, "adam")).startswith("This proposal is decided already: outcome unknown")
     assert len(world.to_scheduler.reached(PAUSE)) == 1
 
 

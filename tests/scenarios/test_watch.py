@@ -8,8 +8,8 @@ from tests.scenarios.conftest import Json, ShiftedClock, World, everything, unti
 from tests.scenarios.test_change import ASKS, asked_for
 
 SEEN = {
-    "zh": ("复查：已恢复——仍处于暂停状态", "复查：没有效果——任务 nightly-report (#1)：enabled"),
-    "en": ("recovered – still paused, no new run", "no effect – task nightly-report (#1) is enabled"),
+    "zh": ("复查：符合预期——仍处于暂停状态", "复查：没有效果——任务 nightly-report (#1)：enabled"),
+    "en": ("as intended – still paused, no new run", "no effect – task nightly-report (#1) is enabled"),
 }
 
 

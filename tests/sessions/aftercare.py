@@ -84,8 +84,9 @@ class Aftercare:
             telling=telling, clock=panel.clock,
         )  # fmt: skip
         reverting = Reverting(
-            proposals=proposals, directory=panel.people, inverter=inverter, drafter=panel.drafter, moves=panel.moves,
-            cards=at.cards, applying=at.applying, redactor=panel.redactor, seals=SEALS,
+            proposals=proposals, platform=panel.board, directory=panel.people, policy=panel.policy, inverter=inverter,
+            drafter=panel.drafter, moves=panel.moves, cards=at.cards, applying=at.applying, redactor=panel.redactor,
+            seals=SEALS,
         )  # fmt: skip
         watching = Watching(Observer(panel.registry, panel.redactor), panel.moves, at.cards)
         afterwards = Afterwards(

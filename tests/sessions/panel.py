@@ -188,17 +188,20 @@ class Board:
 
 @dataclass
 class People:
-    """Who everybody is now. `asked` are the ids that were asked for afresh; `gate` holds the answer up."""
+    """Who everybody is now. `asked` are the ids that were asked for afresh; `gate` holds the answer up; of the `silent` none comes."""
 
     known: dict[str, Person]
     asked: list[str] = field(default_factory=list)
     fault: PlatformError | None = None
+    silent: set[str] = field(default_factory=set)
     gate: asyncio.Event | None = None
     reached: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         if self.fault is not None:
             raise self.fault
+        if user_id in self.silent:
+            raise PlatformError("Slack does not answer.")
         if fresh:
             self.asked.append(user_id)
             self.reached.set()
@@ -300,7 +303,7 @@ class Panel:
         )  # fmt: skip
         decisions = Decisions(
             proposals=store.proposals, telling=Telling(self.board), policy=self.policy, moves=self.moves, cards=cards,
-            applying=applying, redactor=self.redactor, clock=self.clock, key=BUTTONS, seals=SEALS,
+            applying=applying, redactor=self.redactor, clock=self.clock, keys=[BUTTONS], seals=SEALS,
         )  # fmt: skip
         renewals = Renewals(
             proposals=store.proposals, registry=self.registry, drafter=self.drafter, policy=self.policy, moves=self.moves,
@@ -333,7 +336,10 @@ class Panel:
         return await self.now(done.proposal)
 
     async def now(self, proposal: Proposal) -> Proposal:
-        found = await self.store.proposals.get(proposal.id)
+        return await self.now_of(proposal.id)
+
+    async def now_of(self, proposal_id: str) -> Proposal:
+        found = await self.store.proposals.get(proposal_id)
         assert found is not None
         return found
 

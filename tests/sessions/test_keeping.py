@@ -6,17 +6,22 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from chatops_bot.app.clock import ManualClock
-from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.errors import PlatformError, ToolFailed
+from chatops_bot.domain.freeze import Freeze, Moment
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Role
-from chatops_bot.domain.policy import Policy
-from chatops_bot.domain.policy_rules import Rule
+from chatops_bot.domain.policy import Policy, Subject
+from chatops_bot.domain.policy_rules import Rule, Who
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.ports import Store
+from chatops_bot.sessions.decisions import How
+from chatops_bot.tools.inverting import Inverter
 from tests.scenarios.tapped_store import tapped
 from tests.sessions.aftercare import Aftercare, ReversibleSwitches, passes
 from tests.sessions.panel import ANA, BEN, VERA, Panel
@@ -42,9 +47,11 @@ async def applied(panel: Panel) -> Proposal:
 
 
 async def inverse(panel: Panel, of: Proposal) -> Proposal:
-    found = await panel.store.proposals.get((await panel.now(of)).undone_by)
-    assert found is not None
-    return found
+    """The newest proposal that takes it back, whatever became of it."""
+    found = [
+        row.proposal_id for row in await panel.rows() if row.decision == "proposed" and of.id in row.result
+    ]
+    return await panel.now_of(found[-1])
 
 
 async def test_the_card_says_before_and_after_when_it_is_taken_back(panel: Panel):
@@ -72,7 +79,7 @@ async def test_what_nobody_keeps_is_taken_back_once_without_a_new_approval(panel
     ]
     assert back.keep_until is None
     assert (await panel.steps(back))[:3] == ["proposed", "claimed", "applied"]
-    assert "reverted" in await panel.steps(change)
+    assert (await panel.steps(change))[-2:] == ["reverting", "taken_back"]
     assert back.code in str(panel.board.cards[change.id])
     assert "keep" not in panel.board.buttons(change.id)
 
@@ -108,6 +115,25 @@ async def test_who_may_not_approve_may_not_keep(panel: Panel, person):
     assert panel.board.heard(person) == ["Only somebody who may approve this change may say to keep it."]
     await passes(panel, care, seconds=600)
     assert panel.switches.state(1) == "enabled"
+
+
+async def test_where_nothing_can_take_it_back_by_itself_the_card_says_so_beforehand(panel: Panel):
+    proposal = await panel.propose(1, "archive")
+    assert proposal.keep_for is None
+    assert "although the rules say after 10 min" in str(panel.board.cards[proposal.id])
+    await panel.press(ANA, proposal)
+    await sweeps(panel, Aftercare.of(panel), 12)
+    assert panel.flips() == [(1, "archive")]
+
+
+async def test_where_it_is_not_known_whether_it_ran_the_card_says_that_it_is_not_taken_back(
+    panel: Panel, switches
+):
+    switches.fault = ToolFailed(Phrase("超时", "It timed out."), outcome_unknown=True)
+    switches.sticks = True
+    change = await applied(panel)
+    assert change.state is ProposalState.OUTCOME_UNKNOWN
+    assert "not taken back by itself" in str(panel.board.cards[change.id])
 
 
 async def test_who_comes_too_late_to_keep_it_is_told(panel: Panel):
@@ -150,13 +176,138 @@ async def test_what_no_bot_approved_is_not_taken_back(panel: Panel):
     assert "was not written by this bot" in str(panel.board.cards[change.id])
 
 
-async def test_who_may_no_longer_approve_takes_nothing_back(panel: Panel):
+def called(panel: Panel, change: Proposal) -> str:
+    return str(panel.board.cards[f"{change.id}/not_reverted"])
+
+
+async def sweeps(panel: Panel, care: Aftercare, minutes: int) -> None:
+    for _ in range(minutes):
+        await passes(panel, care, seconds=60)
+        await panel.one.applying.sweep()
+
+
+async def test_who_may_no_longer_approve_takes_nothing_back_and_the_approvers_are_called(panel: Panel):
     care, change = Aftercare.of(panel), await applied(panel)
     panel.people.known[ANA.id] = type(ANA)(ANA.id, ANA.name, Role.VIEWER)
     await passes(panel, care, seconds=600)
-    back = await inverse(panel, change)
-    assert back.state is ProposalState.WITHDRAWN
     assert panel.flips() == [(1, "pause")]
+    assert (await panel.steps(change))[-1] == "not_reverted"
+    assert "Ana may not approve such a change any more" in called(panel, change)
+    assert "undo" in panel.board.buttons(change.id)
+
+
+async def test_an_undo_that_nobody_approves_does_not_keep_a_change(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    await care.press(OSCAR, change, "undo")
+    undo = await inverse(panel, change)
+    await sweeps(panel, care, 12)
+    assert panel.flips() == [(1, "pause"), (1, "resume")]
+    assert (await panel.now(undo)).state is ProposalState.SUPERSEDED
+    back = await inverse(panel, change)
+    assert back.code in str(panel.board.cards[undo.id])
+    assert [
+        step for step in (await panel.steps(change)) if step in ("undone", "reverting", "taken_back")
+    ] == ["undone", "reverting", "taken_back"]
+
+
+async def test_an_undo_that_was_rejected_gives_keep_and_undo_back_and_is_no_keep(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    await care.press(OSCAR, change, "undo")
+    await panel.press(ANA, await inverse(panel, change), "reject")
+    await passes(panel, care, seconds=20)
+    assert {"keep", "undo"} <= panel.board.buttons(change.id).keys()
+    await sweeps(panel, care, 12)
+    assert panel.switches.state(1) == "enabled"
+
+
+async def test_an_undo_that_runs_when_the_time_is_over_is_the_only_one(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    await care.press(OSCAR, change, "undo")
+    await panel.press(ANA, await inverse(panel, change))
+    await sweeps(panel, care, 12)
+    assert panel.flips() == [(1, "pause"), (1, "resume")]
+    assert (await panel.steps(change)).count("taken_back") == 1
+
+
+async def test_while_it_cannot_be_asked_who_approved_it_is_tried_again(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    panel.people.silent.add(ANA.id)
+    await sweeps(panel, care, 12)
+    assert panel.switches.state(1) == "disabled"
+    panel.people.silent.clear()
+    await sweeps(panel, care, 1)
+    assert panel.switches.state(1) == "enabled"
+    assert (await panel.steps(change)).count("reverting") == 1
+
+
+async def test_what_cannot_be_asked_for_an_hour_is_said_to_the_approvers(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    panel.people.silent.add(ANA.id)
+    await sweeps(panel, care, 75)
+    assert "could not be asked" in called(panel, change)
+    assert (await panel.steps(change)).count("not_reverted") == 1
+
+
+async def test_a_target_that_is_busy_for_the_life_of_a_revert_is_waited_for(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    target = f"target:{change.plan.target}"
+    assert await panel.store.leases.take(target, "process_9/other", 3600 * 24)
+    panel.clock.advance(TEN)
+    sweeping = asyncio.create_task(care.afterwards.sweep())
+    async with asyncio.timeout(5):
+        while not any("waits for another" in str(card) for card in panel.board.cards.values()):
+            panel.board.changed.clear()
+            await panel.board.changed.wait()
+    panel.clock.advance(timedelta(hours=2))
+    await sweeping
+    assert (await inverse(panel, change)).state is ProposalState.EXPIRED
+    await panel.store.leases.drop(target, "process_9/other")
+    await sweeps(panel, care, 2)
+    assert panel.switches.state(1) == "enabled"
+
+
+async def test_a_revert_takes_as_many_as_the_policy_asks_for_it(panel: Panel, store, clock, switches):
+    class TwoForBack(Policy):
+        def quorum(self, subject: Subject) -> int:
+            return 2 if switches.state(1) == "disabled" else 1
+
+    strict = Panel(store, clock, switches=switches, policy=TwoForBack(RULES))
+    care, change = Aftercare.of(strict), await applied(strict)
+    await passes(strict, care, seconds=600)
+    assert strict.flips() == [(1, "pause")]
+    assert "takes 2 approvals" in called(strict, change)
+
+
+async def test_glass_that_was_broken_for_a_change_is_whole_for_its_revert(store, clock, switches):
+    start, end = Moment.parse("2000-01-01 00:00"), Moment.parse("2099-01-01 00:00")
+    freeze = Freeze(start, end, ZoneInfo("UTC"), break_glass=Who(people=(ANA.id,)))
+    frozen = Panel(store, clock, switches=switches, policy=Policy(RULES, [freeze]))
+    care, proposal = Aftercare.of(frozen), await frozen.propose()
+    await frozen.one.decisions.approve(proposal, ANA, How("button", 0), break_glass="payments are down")
+    await passes(frozen, care, seconds=600)
+    assert frozen.flips() == [(1, "pause")]
+    assert "a freeze holds" in called(frozen, proposal)
+
+
+async def test_an_undo_that_is_just_being_stored_is_not_taken_for_a_death(panel: Panel):
+    care, change = Aftercare.of(panel), await applied(panel)
+    panel.clock.advance(TEN)
+    draft = await Inverter(panel.registry, panel.drafter).draft(change, OSCAR)
+    await panel.moves.move(change, APPLIED, OSCAR, "undone", {}, undone_by=draft.id)
+    await care.afterwards.sweep()
+    await panel.moves.add(draft, OSCAR, {})
+    assert (await panel.now(draft)).state is ProposalState.PENDING
+    await sweeps(panel, care, 2)
+    assert panel.flips() == [(1, "pause"), (1, "resume")]
+
+
+async def test_a_failed_revert_is_not_tried_twice_and_calls_the_approvers(panel: Panel, switches):
+    care, change = Aftercare.of(panel), await applied(panel)
+    switches.sticks = True
+    switches.fault = ToolFailed(Phrase("坏了", "it broke"))
+    await sweeps(panel, care, 12)
+    assert panel.flips() == [(1, "pause"), (1, "resume")]
+    assert (await inverse(panel, change)).code in called(panel, change)
 
 
 async def test_while_nobody_can_be_asked_who_people_are_it_waits(panel: Panel):

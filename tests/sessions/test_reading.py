@@ -83,7 +83,7 @@ class Room:
 def reading_of(panel: Panel, dialogs: Dialogs, clock: ManualClock | None = None) -> Reading:
     return Reading(
         proposals=panel.store.proposals, platform=dialogs, directory=panel.people, policy=panel.policy, moves=panel.moves,
-        cards=panel.one.cards, decisions=panel.one.decisions, redactor=panel.redactor, key=BUTTONS, seals=SEALS,
+        cards=panel.one.cards, decisions=panel.one.decisions, redactor=panel.redactor, keys=[BUTTONS], seals=SEALS,
         clock=clock or panel.clock,
     )  # fmt: skip
 

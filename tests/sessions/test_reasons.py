@@ -1,11 +1,19 @@
 """Why somebody rejected, said afterwards: by them, once; it is kept like a decision."""
 
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
 import pytest
 
+from chatops_bot.domain.event import ModalSubmitted
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.sealed_button import sealed_button
 from chatops_bot.domain.transcript import ProposalDecided
-from tests.sessions.panel import ANA, BEN, Panel
+from chatops_bot.rendering.reason_modal import REASON
+from chatops_bot.sessions.reasons import Reasons
+from tests.sessions.panel import ANA, BEN, BUTTONS, Panel
 from tests.small_tools import SESSION
 
 
@@ -51,3 +59,35 @@ async def test_a_reason_is_remembered_after_a_crash_that_cut_it_off(panel: Panel
     await panel.process("process_2").applying.recover()
     assert await reasons_remembered(panel) == ["", "the backup runs"]
     assert "the backup runs" in str(panel.board.cards[proposal.id])
+
+
+async def test_the_dialog_is_answered_before_the_card_is_edited(panel: Panel):
+    proposal = await rejected(panel)
+    reasons = Reasons(
+        proposals=panel.store.proposals, platform=panel.board, directory=panel.people, decisions=panel.one.decisions,
+        cards=panel.one.cards, keys=[BUTTONS],
+    )  # fmt: skip
+    beside: list[asyncio.Task[None]] = []
+
+    def start(work: Coroutine[Any, Any, None]) -> None:
+        beside.append(asyncio.create_task(work))
+
+    async def send(person: Person, reason: str) -> bool:
+        """Whether it was taken."""
+        value = sealed_button(BUTTONS, REASON, proposal.id, proposal.revision)
+        event = ModalSubmitted(person, value, {REASON: (reason,)})
+        async with asyncio.timeout(5):
+            answer = await reasons.submitted(event, start)
+        assert answer is not None
+        return not answer
+
+    panel.board.slow = edit = asyncio.Event()
+    assert await send(ANA, "the backup runs, hunter2-and-more")
+    assert (await panel.now(proposal)).reason.startswith("the backup runs")
+    assert await send(ANA, "the backup runs, hunter2-and-more"), "whoever sends it off once more has said it"
+    assert not await send(ANA, "another reason")
+    assert not await send(BEN, "the backup runs, hunter2-and-more")
+    edit.set()
+    await asyncio.gather(*beside)
+    assert "the backup runs" in str(panel.board.cards[proposal.id])
+    assert await panel.steps(proposal) == ["proposed", "rejected", "reason_given"]

@@ -77,6 +77,20 @@ async def test_many_presses_make_one_new_card(panel: Panel):
     assert (await panel.now(old)).state is SUPERSEDED
 
 
+async def test_two_old_cards_of_one_call_pressed_at_once_leave_one_that_waits(panel: Panel):
+    first = await drifted(panel)
+    panel.switches.states[1] = "enabled"
+    panel.memory.writes.clear()
+    second = await expired(panel)
+    assert first.arguments == second.arguments
+    events = [panel.event(BEN, first, "again"), panel.event(ADAM, second, "again")]
+    processes = [panel.one, panel.process("process_2")]
+    await asyncio.gather(*(at.press(event) for at, event in zip(processes, events, strict=True)))
+    (stands,) = await pending(panel)
+    assert panel.board.cards[stands.id].fallback.startswith("Approval needed: ")
+    assert list(panel.board.buttons(stands.id)) == ["approve", "reject"]
+
+
 async def test_who_may_not_ask_for_it_may_not_ask_again(panel: Panel):
     old = await drifted(panel)
     assert await panel.press(VERA, old, "again") == old
@@ -118,8 +132,10 @@ async def test_only_what_drifted_or_expired_is_proposed_again(panel: Panel, stat
     (told,) = panel.board.heard(BEN)
     if state == "superseded":
         assert told.startswith("A newer proposal took the place of this one")
+    elif state == "pending":
+        assert told == "This proposal still waits to be decided."
     else:
-        assert told.startswith(f"This proposal is decided already: {state}")
+        assert told.startswith(f"This proposal is decided already: {'done' if state == 'applied' else state}")
 
 
 @dataclass
@@ -178,4 +194,4 @@ async def test_a_crash_before_the_new_card_leaves_an_old_one_that_says_so(panel:
     old = await drifted(panel)
     await panel.moves.supersede(old, replace(old, id="prop_x", code="XXXXXX"), BEN)
     await panel.process("process_2").applying.recover()
-    assert "The bot restarted before the new proposal was made" in str(panel.board.cards[old.id])
+    assert "The bot was cut off before the new proposal was made" in str(panel.board.cards[old.id])

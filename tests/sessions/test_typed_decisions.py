@@ -71,7 +71,7 @@ async def test_a_verdict_without_a_code_is_asked_which_and_decides_nothing(panel
     ]
     assert [await panel.now(card) for card in cards] == cards
     await panel.one.decisions.ask_which(cards[:1], ANA, verdict, "en")
-    assert panel.board.heard(ANA)[-1] == f"Type `{en} {one}`, or press the button on the card."
+    assert panel.board.heard(ANA)[-1] == f"Type “{en} {one}”, or press the button on the card."
 
 
 async def test_a_code_is_found_however_it_is_typed_and_only_in_its_thread(panel: Panel):
@@ -154,7 +154,9 @@ async def test_what_is_decided_is_decided_and_whoever_tries_hears_by_whom(panel:
     before = await panel.now(proposal)
     await panel.one.decisions.by_code(SESSION, proposal.code, BEN, verdict, "en")
     assert await panel.now(proposal) == before
-    assert panel.board.heard(BEN) == ["This proposal is decided already: applied (Ana, 14:32 UTC)."]
+    assert panel.board.heard(BEN) == [
+        "This proposal is decided already: done (14:32 UTC); approved by Ana at 14:32 UTC."
+    ]
     assert panel.flips() == [(1, "pause")]
 
 
@@ -216,7 +218,7 @@ async def test_who_found_it_before_it_expired_by_a_slow_clock_hears_that_it_was_
     slow = ManualClock(panel.clock.now())
     decisions = Decisions(
         proposals=panel.store.proposals, telling=Telling(panel.board), policy=panel.policy, moves=panel.moves,
-        cards=panel.one.cards, applying=panel.one.applying, redactor=panel.redactor, clock=slow, key=BUTTONS, seals=SEALS,
+        cards=panel.one.cards, applying=panel.one.applying, redactor=panel.redactor, clock=slow, keys=[BUTTONS], seals=SEALS,
     )  # fmt: skip
     proposal = await panel.propose()
     panel.clock.advance(HOUR)

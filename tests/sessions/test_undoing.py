@@ -1,6 +1,7 @@
 """Undo: the inverse of an applied change becomes a proposal like any other, one for however many presses."""
 
 import asyncio
+from datetime import timedelta
 
 import pytest
 
@@ -74,6 +75,37 @@ async def test_a_change_without_an_inverse_is_not_undone(panel: Panel):
     assert "undo" not in panel.board.buttons(applied.id)
     await Aftercare.of(panel).press(OSCAR, applied, "undo")
     assert await pending(panel) == []
+
+
+async def test_an_undo_that_expired_is_offered_again_and_so_is_what_asks_for_it_again(panel: Panel):
+    care, applied = Aftercare.of(panel), await panel.press(ANA, await panel.propose())
+    await care.press(OSCAR, applied, "undo")
+    (undo,) = await pending(panel)
+    await passes(panel, care, seconds=7200)
+    await panel.one.applying.sweep()
+    await passes(panel, care, seconds=15)
+    assert "undo" in panel.board.buttons(applied.id)
+    await panel.one.press(panel.event(BEN, undo, "again"))
+    (again,) = await pending(panel)
+    assert (again.inverse_of, (await panel.now(applied)).undone_by) == (applied.id, again.id)
+    assert "undo" not in panel.board.buttons(applied.id)
+    await panel.press(ANA, again)
+    await passes(panel, care, seconds=15)
+    assert (await panel.steps(applied))[-1] == "taken_back"
+    assert "undo" not in panel.board.buttons(applied.id)
+
+
+async def test_an_undo_is_not_asked_for_again_beside_another_one(panel: Panel):
+    care, applied = Aftercare.of(panel), await panel.press(ANA, await panel.propose())
+    await care.press(OSCAR, applied, "undo")
+    (undo,) = await pending(panel)
+    panel.clock.advance(timedelta(hours=2))
+    await panel.one.applying.sweep()
+    await care.press(OSCAR, applied, "undo")
+    (other,) = await pending(panel)
+    panel.switches.states[1] = "disabled"
+    await panel.one.press(panel.event(BEN, undo, "again"))
+    assert await pending(panel) == [other]
 
 
 async def test_after_a_crash_before_the_undo_was_made_it_is_offered_again(panel: Panel):

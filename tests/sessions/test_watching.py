@@ -1,7 +1,9 @@
 """After an action the bot looks again, after one and after five minutes: once each, late ones said to be late, nothing for ever."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.tool import Observation
 from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.ports import Store
+from tests.scenarios.tapped_store import tapped
 from tests.sessions.aftercare import Aftercare, ReversibleSwitches, passes
 from tests.sessions.panel import ANA, Panel
 from tests.small_tools import SESSION
@@ -125,3 +128,21 @@ async def test_what_was_not_run_is_not_looked_at(panel: Panel, switches):
     await panel.press(ANA, await panel.propose(), "reject")
     await passes(panel, Aftercare.of(panel), seconds=301)
     assert switches.looks == []
+
+
+async def test_a_sweep_reads_nothing_of_what_is_over(panel: Panel):
+    read: list[tuple[str, Any]] = []
+
+    async def noted(name: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        found = await call()
+        read.append((name, found))
+        return found
+
+    for task in (1, 2):
+        await panel.press(ANA, await panel.propose(task))
+    watch = Aftercare.of(panel)
+    for _ in range(8):
+        await passes(panel, watch, seconds=60)
+    watched = Panel(tapped(noted)(panel.store), panel.clock, ids=panel.ids, board=panel.board)
+    await passes(watched, Aftercare.of(watched), seconds=60)
+    assert read == [("proposals.followed", [])]

@@ -8,8 +8,8 @@ import pytest
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.ports import process_lease
 from chatops_bot.sessions.liveness import Liveness
-from chatops_bot.stores import redis_peers
 from chatops_bot.stores.redis import RedisStore
+from chatops_bot.stores.redis_peers import RedisRelay
 from tests.redis_server import RedisServer
 
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
@@ -38,12 +38,10 @@ async def test_what_a_process_leaves_goes_by_itself(redis: RedisServer):
     assert redis.send("HLEN", "{chatops}:fences").strip() == b":0"
 
 
-async def test_a_quiet_process_keeps_its_own_stream(redis: RedisServer, monkeypatch: pytest.MonkeyPatch):
+async def test_a_quiet_process_keeps_its_own_stream(redis: RedisServer):
     """Nobody speaks for longer than a stream is kept."""
-    monkeypatch.setattr(redis_peers, "OPENED_ANEW_SECONDS", 0.0)
-    monkeypatch.setattr(redis_peers, "BLOCK_SECONDS", 0.05)
     store = await RedisStore.open(redis.url, "bot_a")
-    words = store.relay.receive()
+    words = RedisRelay(store._link, store._reading, 0).receive()
     hearing = asyncio.ensure_future(anext(words))
     async with asyncio.timeout(10):
         while ttl(redis, "relay:bot_a") < 0:  # noqa: ASYNC110  # it opens the stream by itself

@@ -8,7 +8,7 @@ from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.policy import Policy
-from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.proposal import Proposal, ProposalState, sealed_digest
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.tools.apply import Applier
 from tests.small_tools import KEY
@@ -41,6 +41,18 @@ async def test_a_target_that_changed_is_drift_and_nothing_runs(bench, applier: A
     assert applied.state is ProposalState.DRIFTED
     assert "status: enabled → disabled" in applied.summary.en
     assert bench.switch.applied == []
+
+
+async def test_of_a_long_fact_that_changed_the_sentence_holds_a_beginning(
+    bench, applier: Applier, proposal: Proposal
+):
+    plan = replace(proposal.plan, preconditions={**proposal.plan.preconditions, "payload": "x" * 200_000})
+    changed = replace(proposal, plan=plan)
+    applied = await applier.apply(replace(changed, digest=sealed_digest(KEY, changed)), ANA)
+    assert applied.state is ProposalState.DRIFTED
+    assert len(applied.summary.en) < 1_000
+    assert "… (200,000) → None" in applied.summary.en
+    assert applied.content["drifted"]["payload"]["before"] == "x" * 200_000
 
 
 @pytest.mark.case("hitl-C41")

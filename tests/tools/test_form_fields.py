@@ -128,6 +128,8 @@ def test_only_long_texts_get_several_lines():
     made = fields(CreateTaskArguments, {})
     assert [name for name, field in made.items() if field.is_multiline] == ["payload"]
     assert made["name"].max_chars == 128
+    hints = {name: field.hint.en for name, field in made.items() if field.hint is not None}
+    assert [name for name, hint in hints.items() if "between ``` and ```" in hint] == ["payload"]
 
 
 def test_what_cannot_be_asked_is_no_field_and_its_known_value_is_kept():

@@ -22,11 +22,9 @@ NAME_CHARS = 128
 """Length of a task's name at most (its column in the scheduler)."""
 
 _QUOTED = regex(
-    r"```(?:(?:ba|z)?sh\n)?(?P<block>[\s\S]*?)(?:```(?!`)|\Z)|(?<!`)(?P<ticks>`+)(?!`)(?P<code>[^\n]+?)(?<!`)(?P=ticks)(?!`)"
-    r"|(?<!`)`(?P<lines>[^`]+)`(?!`)|\"(?P<double>[^\"\n]+)\"|“(?P<curly>[^”\n]+)”"
+    r"```(?P<block>[\s\S]*?)```|```(?P<unclosed>[\s\S]*)\Z|(?P<ticks>`+)(?!`)(?P<code>[^\n]+?)(?P=ticks)(?!`)|\"(?P<double>[^\"\n]+)\"|“(?P<curly>[^”\n]+)”"
     r"|「(?P<corner>[^」\n]+)」|『(?P<white>[^』\n]+)』|(?<![\w'])'(?P<single>[^'\n]+)'(?!\w)"
 )
-"""What stands between a pair of outer marks is one text, whatever marks stand in it; a fence that nobody closed goes to the end."""
 _CITED_LINE = regex(r"(?m)^[ \t]*(?:>|&gt;).*$")
 """Somebody else's words, as people cite them in chats."""
 _URL = regex(r"https?://[^\s<>\"'`，。；、）]+", re.IGNORECASE)
@@ -80,6 +78,8 @@ def mask(text: str) -> Masked:
 
     def quoted(match: re.Match[str]) -> str:
         content = next(part for part in match.groups()[::-1] if part is not None).strip()
+        if match.group("unclosed") is not None:  # nobody knows where it would have ended
+            return " "
         if match.group("block") is None and 0 < len(content) <= NAME_CHARS and not re.search(r"\s", content):
             return put("url" if _URL.fullmatch(content) else "name", content)
         return put("quote", content)

@@ -45,11 +45,14 @@ def record_of(message: RecordMessage) -> Record | None:
     content = content_of(message.text)
     if not (content.get("tool") and content.get("state")):
         return None
-    fields: dict[str, Any] = {field: str(content.get(field) or "") for field in _FIELDS}
-    return Record(**fields)
 
+    def said(field: str) -> str:
+        return str(content.get(field) or "")
 
-_FIELDS = ("tool", "target", "state", "by", "outcome", "at", "code", "reason", "takes_back")
+    return Record(
+        tool=said("tool"), target=said("target"), state=said("state"), by=said("by"), outcome=said("outcome"),
+        at=said("at"), code=said("code"), reason=said("reason"), takes_back=said("takes_back"),
+    )  # fmt: skip
 
 
 def decisions_in(history: Sequence[Message]) -> tuple[tuple[Record, ...], tuple[OpenProposal, ...]]:

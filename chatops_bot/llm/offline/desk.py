@@ -92,7 +92,9 @@ class Desk:
         made = self._results.get(change)
         if made is not None:
             said = (
-                report.tool_error(made, self.language) if made.error else report.proposed(tool, self.language)
+                report.tool_error(made, self.language)
+                if made.error
+                else report.proposed(tool, made.content, self.language)
             )
             return Answer(said)
         if not self.offers(tool):

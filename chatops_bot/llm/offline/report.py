@@ -9,7 +9,7 @@ from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase, language_of
 from chatops_bot.llm.offline import phrases
-from chatops_bot.llm.offline.content import UNREADABLE
+from chatops_bot.llm.offline.content import UNREADABLE, Content
 from chatops_bot.llm.offline.conversation import Result
 from chatops_bot.llm.offline.cues import Hold, Kind
 from chatops_bot.llm.offline.decisions import OpenProposal, Record
@@ -79,8 +79,13 @@ def not_offered(tool: str, language: Language) -> str:
     return phrases.NOT_OFFERED.filled(tool=code(tool)).said_in(language)
 
 
-def proposed(tool: str, language: Language) -> str:
-    return phrases.PROPOSED.filled(tool=code(tool)).said_in(language)
+def proposed(tool: str, made: Content, language: Language) -> str:
+    """That a change waits, by its target and the code of its card; by its tool alone where the result names neither."""
+    change = change_label(tool, str(made.get("target") or ""), language)
+    waits = made.get("proposal")
+    if not waits:
+        return phrases.PROPOSED.filled(tool=change).said_in(language)
+    return phrases.UNDECIDED.filled(change=change, code=code(str(waits))).said_in(language)
 
 
 def run_label(run_id: object, language: Language) -> str:

@@ -31,7 +31,7 @@ from chatops_bot.llm.offline.windows import Window, window_in
 
 _MOST_INTENTS = 4
 _LONGEST_TEXT = 12_000
-"""Characters, as many as a message may have, in which names and quotations are found; a longer message is a paste, and its first lines say what is wanted."""
+"""Characters in which names and quotations are found; a longer message is a paste, and its first lines say what is wanted."""
 
 _LONGEST_READ = 2000
 """Characters of it that are read as words, names and quotations counting one each."""

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.tool import Observation
+from chatops_bot.domain.tool import Observation, Verdict
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.errors import NotFound
 from chatops_bot.toolsets.scheduler.formatting import task_title
@@ -14,23 +14,34 @@ from chatops_bot.toolsets.scheduler.wire import Run, Task
 _RUNS_READ = 20
 
 
-async def run_seen(api: SchedulerApi, outcome: Mapping[str, Any]) -> Observation:
-    """How the run went that a trigger or a retry brought."""
+async def trigger_seen(api: SchedulerApi, outcome: Mapping[str, Any]) -> Observation:
+    """How the run went that was started."""
+    return await _run_seen(api, outcome, "as_intended", "failed")
+
+
+async def retry_seen(api: SchedulerApi, outcome: Mapping[str, Any]) -> Observation:
+    """How the run went that was to mend one that had failed."""
+    return await _run_seen(api, outcome, "recovered", "failed_again")
+
+
+async def _run_seen(
+    api: SchedulerApi, outcome: Mapping[str, Any], succeeded: Verdict, failed: Verdict
+) -> Observation:
     run_id = outcome.get("instance_id")
     if not isinstance(run_id, int):
         return Observation("unknown", Phrase("不知道是哪一次运行", "which run it brought was never known"))
     run = await api.run(run_id)
     said = Phrase(f"运行 #{run.id}：{run.status}", f"run #{run.id}: {run.status}")
     if run.has_failed:
-        return Observation("no_effect", said)
-    return Observation("recovered" if run.status == "success" else "unknown", said)
+        return Observation(failed, said)
+    return Observation(succeeded if run.status == "success" else "unknown", said)
 
 
 async def pause_seen(api: SchedulerApi, task_id: int, since: datetime) -> Observation:
     """Whether a task is still paused, and has not run since."""
     task, newer = await api.task(task_id), await _runs_since(api, task_id, since)
     if task.is_paused and not newer:
-        return Observation("recovered", Phrase("仍处于暂停状态，没有新的运行", "still paused, no new run"))
+        return Observation("as_intended", Phrase("仍处于暂停状态，没有新的运行", "still paused, no new run"))
     return Observation("no_effect", _with_runs(task, newer))
 
 
@@ -41,16 +52,16 @@ async def schedule_seen(api: SchedulerApi, task_id: int, since: datetime) -> Obs
         return Observation("no_effect", Phrase("任务已不存在", "the task is gone"))
     said = _with_runs(task, newer)
     if any(run.has_failed for run in newer):
-        return Observation("worse", said)
+        return Observation("failed", said)
     if task.is_paused:
         return Observation("no_effect", said)
-    return Observation("recovered" if any(run.is_finished for run in newer) else "unknown", said)
+    return Observation("as_intended" if any(run.is_finished for run in newer) else "unknown", said)
 
 
 async def deletion_seen(api: SchedulerApi, task_id: int) -> Observation:
     """Whether a deleted task is still gone."""
     if await _found(api, task_id) is None:
-        return Observation("recovered", Phrase("任务仍然不存在", "the task is still gone"))
+        return Observation("as_intended", Phrase("任务仍然不存在", "the task is still gone"))
     return Observation("no_effect", Phrase("任务仍然存在", "the task is there"))
 
 

@@ -24,7 +24,7 @@ from chatops_bot.toolsets.scheduler.candidates import failed_run
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import cut, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_run, find_task
-from chatops_bot.toolsets.scheduler.observing import run_seen
+from chatops_bot.toolsets.scheduler.observing import retry_seen
 from chatops_bot.toolsets.scheduler.read_back import RunWatch, looked_up
 from chatops_bot.toolsets.scheduler.rows import TEXT_LIMIT
 from chatops_bot.toolsets.scheduler.trigger import refuse_when_paused, trigger_and_find
@@ -108,7 +108,7 @@ class RetryFailedInstance:
         context: ToolContext,
     ) -> Observation:
         api = SchedulerApi(self.client, context.person.role)
-        return await run_seen(api, outcome)
+        return await retry_seen(api, outcome)
 
     async def probe(
         self, arguments: RetryFailedInstanceArguments, plan: Plan, context: ToolContext

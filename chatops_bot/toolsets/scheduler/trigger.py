@@ -22,7 +22,7 @@ from chatops_bot.toolsets.scheduler.candidates import task_that_runs
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
-from chatops_bot.toolsets.scheduler.observing import run_seen
+from chatops_bot.toolsets.scheduler.observing import trigger_seen
 from chatops_bot.toolsets.scheduler.read_back import RunWatch, looked_up, newest_run_id
 from chatops_bot.toolsets.scheduler.wire import Run, Task
 
@@ -90,7 +90,7 @@ class TriggerTask:
         context: ToolContext,
     ) -> Observation:
         api = SchedulerApi(self.client, context.person.role)
-        return await run_seen(api, outcome)
+        return await trigger_seen(api, outcome)
 
     async def probe(
         self, arguments: TriggerTaskArguments, plan: Plan, context: ToolContext

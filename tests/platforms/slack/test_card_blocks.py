@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import Check, Proposal, ProposalState, Reader, Vote
-from chatops_bot.domain.tool import Change, Inverse, Plan
+from chatops_bot.domain.tool import Change, Inverse, Plan, Verdict
 from chatops_bot.domain.view import Buttons, Code, Facts, View
 from chatops_bot.platforms.slack.blocks import modal_payload, payload
 from chatops_bot.rendering.card import proposal_card
@@ -56,7 +56,7 @@ def plans(draw: st.DrawFn) -> Plan:
 def proposals(draw: st.DrawFn) -> Proposal:
     name, said = draw(texts), draw(texts)
     vote = Vote(name, name, said, NOW, draw(st.sampled_from(("button", "code", "local"))), draw(texts))
-    check = Check(NOW, draw(st.sampled_from(("recovered", "no_effect", "worse", "unknown"))), said, said)
+    check = Check(NOW, draw(st.sampled_from(get_args(Verdict))), said, said)
     return replace(
         PROPOSAL, tool=draw(texts), arguments=draw(members), plan=draw(plans()), requester_name=name, tool_hash=name, policy_version=said,
         state=draw(st.sampled_from(ProposalState)), language=draw(st.sampled_from(("zh", "en"))), quorum=draw(st.sampled_from((1, 3))),

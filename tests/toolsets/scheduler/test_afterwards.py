@@ -32,20 +32,19 @@ async def seen(
 
 
 @pytest.mark.parametrize(
-    ("status", "verdict"),
-    [("success", "recovered"), ("failed", "no_effect"), ("timeout", "no_effect"), ("running", "unknown")],
+    ("status", "started", "mended"),
+    [
+        ("success", "as_intended", "recovered"),
+        ("failed", "failed", "failed_again"),
+        ("timeout", "failed", "failed_again"),
+        ("running", "unknown", "unknown"),
+    ],
 )
-@pytest.mark.parametrize(
-    ("tool", "arguments"), [("trigger_task", {"task_id": 1}), ("retry_failed_instance", {"instance_id": 4})]
-)
-async def test_a_started_run_is_looked_at(
-    service, call, tool: str, arguments: dict[str, int], status: str, verdict: str
-):
+async def test_a_started_run_is_looked_at(service, call, status: str, started: str, mended: str):
     run = service.add_run(1, status)
-    assert await seen(call, tool, arguments, {"instance_id": run["ID"]}) == (
-        verdict,
-        f"run #{run['ID']}: {status}",
-    )
+    outcome, said = {"instance_id": run["ID"]}, f"run #{run['ID']}: {status}"
+    assert await seen(call, "trigger_task", {"task_id": 1}, outcome) == (started, said)
+    assert await seen(call, "retry_failed_instance", {"instance_id": 4}, outcome) == (mended, said)
 
 
 async def test_of_a_run_that_was_never_named_nothing_is_said(service, call):
@@ -54,14 +53,14 @@ async def test_of_a_run_that_was_never_named_nothing_is_said(service, call):
 
 async def test_a_pause_holds_while_nothing_runs(service, call):
     paused = {"task_id": 2, "action": "pause"}
-    assert await seen(call, "pause_task", paused) == ("recovered", "still paused, no new run")
+    assert await seen(call, "pause_task", paused) == ("as_intended", "still paused, no new run")
     service.add_run(2, "running", ago=1.0)
     assert (await seen(call, "pause_task", paused))[0] == "no_effect"
     assert (await seen(call, "pause_task", {"task_id": 1, "action": "pause"}))[0] == "no_effect"
 
 
 @pytest.mark.parametrize(
-    ("runs", "verdict"), [((), "unknown"), (("success",), "recovered"), (("success", "failed"), "worse")]
+    ("runs", "verdict"), [((), "unknown"), (("success",), "as_intended"), (("success", "failed"), "failed")]
 )
 @pytest.mark.parametrize("tool", ["pause_task", "create_task"])
 async def test_a_schedule_is_judged_by_its_runs_since(
@@ -76,7 +75,7 @@ async def test_a_schedule_is_judged_by_its_runs_since(
 
 
 async def test_a_deleted_task_stays_gone(service, call):
-    assert (await seen(call, "delete_task", {"task_id": 9}))[0] == "recovered"
+    assert (await seen(call, "delete_task", {"task_id": 9}))[0] == "as_intended"
     assert (await seen(call, "delete_task", {"task_id": 1}))[0] == "no_effect"
 
 
