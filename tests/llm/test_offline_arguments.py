@@ -132,3 +132,9 @@ def test_a_fence_without_an_end_is_no_script():
     (intent,) = understand("create a shell task named bigone that runs ```\necho `date`\necho `id`")
     assert intent.new_task is not None
     assert intent.new_task.payload == ""
+
+
+@pytest.mark.parametrize("called", ["@U0ANX5T03H", "<@U12H7DAYS9>", "#C0ANX5T02D", "@S0ANX5T7DAYS"])
+def test_the_id_of_somebody_is_no_time_and_no_name(called: str):
+    (intent,) = understand(f"{called} asks: what failed recently?")
+    assert (intent.window, intent.target.names) == (None, ())
