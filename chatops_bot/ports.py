@@ -84,8 +84,8 @@ class ToolSpec:
 
     A call that lacks facts is asked for in a form: of a tool that changes something always, of one that looks when `asks`
     is set. `title` heads the form; `candidates` says, by argument, where the values to choose from are found; `check` looks
-    at values before the call is complete, so that whoever fills in a form hears of all that is wrong at once.
-    """
+    at values before the call is complete, so that whoever fills in a form hears of all that is wrong at once. `undoable`: its
+    plans have an inverse."""
 
     name: str
     description: str
@@ -97,6 +97,7 @@ class ToolSpec:
     candidates: Mapping[str, CandidateProvider] = field(default_factory=dict)
     check: ArgumentCheck | None = None
     asks: bool = False
+    undoable: bool = False
 
 
 class ReadTool(Protocol):

@@ -9,6 +9,7 @@ from chatops_bot.domain.errors import ConfigInvalid, PlatformError, StoreError
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.policy_idle import idle_rules
 from chatops_bot.domain.policy_lint import Flaw, lint
 from chatops_bot.domain.view import Heading, Notice, View
 from chatops_bot.domain.voice import LOCAL_PREFIX
@@ -34,12 +35,19 @@ Members = Callable[[str], Awaitable[frozenset[str]]]
 def sound_policy(config: Config, registry: Registry) -> Policy:
     """The policy of `config`. Raises ConfigInvalid with a sentence for each rule that nobody could meet; lesser flaws are logged."""
     policy = config.make_policy()
-    flaws = lint(policy, effects_of(registry))
+    flaws = flaws_of(config, policy, registry)
     if fatal := [said(config, flaw) for flaw in flaws if flaw.is_fatal]:
         raise ConfigInvalid("\n".join(fatal))
     for flaw in flaws:
         _log.warning("%s", said(config, flaw))
     return policy
+
+
+def flaws_of(config: Config, policy: Policy, registry: Registry) -> list[Flaw]:
+    """What can be said of the policy before anybody is asked who people are."""
+    tools = effects_of(registry)
+    undoable = frozenset(tool.spec.name for tool in registry if tool.spec.undoable)
+    return [*lint(policy, tools), *idle_rules(policy, tools, undoable, config.proposal_lifetime)]
 
 
 def effects_of(registry: Registry) -> dict[str, Effect]:

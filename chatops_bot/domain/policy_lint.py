@@ -92,6 +92,13 @@ class _Crowd:
             RIGHTS[one].approves for one in (*roster.people.values(), *roster.groups.values(), roster.local)
         )
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether groups, which nobody has looked into yet, may hold more people."""
+        policy = self._policy
+        lists = [who for rule in policy.rules for who in (rule.ask, rule.approve) if who is not None]
+        return not self.is_known and bool(policy.roster.groups or any(who.groups for who in lists))
+
     def able(self, subject: Subject) -> Iterator[Person]:
         """The people by name who could approve, at some hour."""
         return (one for one in self.named if self._policy.could_approve(one, subject, _via(one)))
@@ -146,6 +153,12 @@ def _of_all(policy: Policy, tools: Mapping[str, Effect], crowd: _Crowd) -> Itera
             yield Flaw(key, f"by {by}, {about} takes {says}; name more people, or ask for less.")
             continue
         few = list(islice(crowd.able(subject), needed + 1))
+        if covering and needed > len(few) + 1 and not crowd.has_groups:
+            says = (
+                f"{about} takes {needed} approvals, and config names {len(few)} who may give one; the others would have to be "
+                "different people of this machine. Name more people, or ask for less."
+            )
+            yield Flaw(key, f"by {by}, {says}", is_fatal=False)
         stuck = [one for one in few if _is_stuck(policy, subject, one, crowd)]
         if covering and stuck and len(few) <= needed:
             says = f"what {stuck[0].id} asks for with {about} the others are too few to approve; name one more person."

@@ -255,6 +255,23 @@ async def test_groups_and_their_members_of_today_are_looked_at(world: World):
     assert "Slack knows no active user group S0000" in failures(found)["slack policy"]
 
 
+async def test_rules_that_change_nothing_are_told(world: World):
+    rules = [
+        {"tools": ["delete_task"], "keep_minutes": 5},
+        {"tools": ["create_task"], "remind_minutes": 500},
+        {"tools": ["trigger_task"], "only_in": ["C0NOPE", world.incidents]},
+    ]
+    found = await seen(world, written(world, policy={"rules": rules[:1]}))
+    assert "policy.rules.0: keep_minutes takes nothing back of delete_task" in warnings(found)["policy"]
+    found = await seen(world, written(world, policy={"rules": rules[1:2]}))
+    assert "policy.rules.0: nobody is reminded after remind_minutes: 500" in warnings(found)["policy"]
+    found = await seen(world, written(world, policy={"rules": rules[2:]}))
+    assert "policy.rules.0: the bot sees no channel C0NOPE (" in warnings(found)["policy channels"]
+    rules[2]["only_in"] = [world.incidents]
+    found = await seen(world, written(world, policy={"rules": rules[2:]}))
+    assert found["policy channels"].says == "The bot sees the 1 channel that the rules name."
+
+
 def no_database(path: Path) -> str:
     path.write_bytes(b"junk" * 1000)
     return f"{path} cannot be read as a database (file is not a database); restore it from a backup or move it away."

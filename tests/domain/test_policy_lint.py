@@ -1,9 +1,12 @@
 """A policy that nobody could meet does not start; what only depends on who is in a group does."""
 
+from datetime import timedelta
+
 import pytest
 
 from chatops_bot.domain.people import Effect, Person, Risk, Role
 from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.policy_idle import idle_rules
 from chatops_bot.domain.policy_lint import Flaw, lint
 from chatops_bot.domain.policy_rules import Rule, Scope, Who
 from chatops_bot.domain.roster import Roster
@@ -152,3 +155,36 @@ def test_an_approver_who_may_not_ask_is_never_the_one_who_asked():
 
 def test_what_is_switched_off_needs_no_approver():
     assert flaws(Rule(ask=Who(), approve=Who())) == []
+
+
+def test_many_approvals_that_only_people_of_this_machine_could_give_are_told():
+    local = Roster(people={"U1": Role.ADMIN, "U2": Role.APPROVER}, local=Role.ADMIN)
+    (flaw, *_) = flaws(Rule(scope=ONLY_PAUSE, count=10), roster=local)
+    assert not flaw.is_fatal
+    assert "pause_task (high risk) takes 10 approvals, and config names 2 who may give one" in flaw.says
+    assert flaws(Rule(scope=ONLY_PAUSE, count=3), roster=local) == [], "one of this machine is a third"
+
+
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("rule", "says"),
+    [
+        (Rule(scope=ONLY_DELETE, keep_for=5 * MINUTE), "keep_minutes takes nothing back of delete_task"),
+        (Rule(scope=Scope(effects=frozenset({Effect.DESTRUCTIVE})), keep_for=MINUTE), "nothing back of delete_task"),
+        (Rule(remind_after=500 * MINUTE), "remind_minutes: 500, since a proposal waits 60 minutes"),
+        (Rule(remind_after=HOUR), "remind_minutes: 60, since a proposal waits 60 minutes"),
+    ],
+)  # fmt: skip
+def test_a_rule_that_changes_nothing_is_told_and_not_refused(rule: Rule, says: str):
+    (flaw,) = idle_rules(Policy([rule], roster=ROSTER), TOOLS, frozenset({"pause_task"}), HOUR)
+    assert says in flaw.says
+    assert not flaw.is_fatal
+
+
+@pytest.mark.parametrize(
+    "rule", [Rule(keep_for=MINUTE), Rule(scope=ONLY_PAUSE, keep_for=MINUTE), Rule(remind_after=59 * MINUTE), Rule()]
+)  # fmt: skip
+def test_a_rule_that_changes_something_is_not_told(rule: Rule):
+    assert idle_rules(Policy([rule], roster=ROSTER), TOOLS, frozenset({"pause_task"}), HOUR) == []

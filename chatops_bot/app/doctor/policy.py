@@ -8,7 +8,7 @@ from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import open_registry
 from chatops_bot.app.doctor.findings import Check, Finding, failed, ok, warning
-from chatops_bot.app.policy_check import effects_of, known_people, said
+from chatops_bot.app.policy_check import effects_of, flaws_of, known_people, said
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.policy_lint import Flaw, lint
@@ -26,7 +26,10 @@ def people_of_today_checks(config: Config, secrets: Secrets, session: aiohttp.Cl
     if not secrets.slack_bot_token or not (config.groups or config.policy.rules):
         return []
     api = SlackApi(session, secrets.slack_bot_token, str(config.slack.api_url), timeout=10.0)
-    return [Check("slack policy", _check_people_of_today(config, secrets, api))]
+    return [
+        Check("slack policy", _check_people_of_today(config, secrets, api)),
+        Check("policy channels", _check_channels(config, api)),
+    ]
 
 
 async def _tools(config: Config, secrets: Secrets) -> dict[str, Effect]:
@@ -35,7 +38,8 @@ async def _tools(config: Config, secrets: Secrets) -> dict[str, Effect]:
 
 
 async def _check_policy(config: Config, secrets: Secrets) -> Sequence[Finding]:
-    flaws = lint(config.make_policy(), await _tools(config, secrets))
+    async with open_registry(config, secrets, SystemClock()) as registry:
+        flaws = flaws_of(config, config.make_policy(), registry)
     rules, freezes = len(config.policy.rules), len(config.policy.freezes)
     if not flaws and not rules and not freezes:
         return [ok("policy", "No rules: the roles alone say who may ask and approve (docs/policy.md).")]
@@ -68,6 +72,28 @@ async def _check_people_of_today(config: Config, secrets: Secrets, api: SlackApi
     flaws = lint(config.make_policy(), await _tools(config, secrets), known)
     well = f"The rules can be met by the {_count(len(known), 'person', 'people')} of today."
     return [*found, *_findings(config, "slack policy", flaws)] or [ok("slack policy", well)]
+
+
+async def _check_channels(config: Config, api: SlackApi) -> Sequence[Finding]:
+    flaws, unseen = [], dict[str, str]()
+    by_rule = {
+        rule.name: rule.scope.channels | (rule.only_in or frozenset()) for rule in config.make_policy().rules
+    }
+    named = sorted({channel for channels in by_rule.values() for channel in channels})
+    for channel in named:
+        try:
+            await api.read("conversations.info", channel=channel)
+        except PlatformError as error:
+            unseen[channel] = error.code or str(error)
+    for name, channels in by_rule.items():
+        for channel in sorted(channels & unseen.keys()):
+            says = (
+                f"the bot sees no channel {channel} ({unseen[channel]}); correct the id, or invite the bot."
+            )
+            flaws.append(Flaw(name, says, is_fatal=False))
+    if flaws or not named:
+        return _findings(config, "policy channels", flaws)
+    return [ok("policy channels", f"The bot sees the {_count(len(named), 'channel')} that the rules name.")]
 
 
 def _findings(config: Config, check: str, flaws: Sequence[Flaw]) -> list[Finding]:

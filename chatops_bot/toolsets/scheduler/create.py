@@ -40,6 +40,7 @@ class CreateTask:
         label=Phrase("正在准备创建任务…", "preparing the new task…"),
         timeout=WRITE_TIMEOUT,
         title=Phrase("创建任务", "Create a task"),
+        undoable=True,
         candidates={"cron_expr": usual_schedule},
         check=new_task.checked,
     )

@@ -48,6 +48,7 @@ class PauseTask:
         label=Phrase("正在准备暂停或恢复任务…", "preparing to pause or resume…"),
         timeout=WRITE_TIMEOUT,
         title=Phrase("暂停或恢复任务", "Pause or resume a task"),
+        undoable=True,
         candidates={"task_id": any_task},
     )
 
