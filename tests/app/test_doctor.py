@@ -256,7 +256,7 @@ async def test_groups_and_their_members_of_today_are_looked_at(world: World):
 
 
 async def test_rules_that_change_nothing_are_told(world: World):
-    rules = [
+    rules: list[dict[str, Any]] = [
         {"tools": ["delete_task"], "keep_minutes": 5},
         {"tools": ["create_task"], "remind_minutes": 500},
         {"tools": ["trigger_task"], "only_in": ["C0NOPE", world.incidents]},

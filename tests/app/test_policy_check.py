@@ -141,6 +141,6 @@ async def test_of_a_crowd_nobody_is_looked_at():
 
 
 def test_rules_that_change_nothing_are_logged_at_the_start(caplog: pytest.LogCaptureFixture):
-    rule = {"remind_minutes": 500}
+    rule: dict[str, object] = {"remind_minutes": 500}
     sound_policy(config(rule, {"U1": "approver", "U2": "admin"}), TOOLS)
     assert "policy.rules.0: nobody is reminded after remind_minutes: 500" in caplog.text
