@@ -28,8 +28,8 @@ def whispers() -> Recorder:
 
 @pytest.fixture
 async def inbound(api, slack, events: Recorder, whispers: Recorder) -> AsyncIterator[SlackInbound]:
-    slack.users["U1"] = {"id": "U1", "name": "ana"}
-    slack.users["U2"] = {"id": "U2", "name": "oscar"}
+    slack.users["U1"] = {"id": "U1", "team_id": "T1", "name": "ana"}
+    slack.users["U2"] = {"id": "U2", "team_id": "T1", "name": "oscar"}
 
     async def whisper(place: Place, person_id: str, view: View) -> None:
         await whispers.add((place, person_id, view.fallback))
@@ -43,7 +43,7 @@ async def inbound(api, slack, events: Recorder, whispers: Recorder) -> AsyncIter
 @pytest.fixture
 def inbound_of(api, slack, whispers: Recorder) -> Callable[[OnEvent], SlackInbound]:
     """The way in with another end than `events`."""
-    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    slack.users["U1"] = {"id": "U1", "team_id": "T1", "name": "ana"}
 
     async def whisper(place: Place, person_id: str, view: View) -> None:
         await whispers.add((place, person_id, view.fallback))
@@ -121,7 +121,7 @@ async def test_what_a_person_forwards_is_not_taken_for_their_own_words(inbound, 
 async def test_what_somebody_is_called_is_not_taken_for_the_words_of_who_mentions_them(
     inbound, events, slack
 ):
-    slack.users["U9"] = {"id": "U9", "name": "approve ABC234"}
+    slack.users["U9"] = {"id": "U9", "team_id": "T1", "name": "approve ABC234"}
     inbound.receive(message("<@UBOT> <@U9>"))
     await inbound.drain()
     (event,) = events.items
@@ -157,7 +157,7 @@ async def test_a_message_waits_until_the_one_before_was_handed_on_even_past_a_fa
         await whispers.add((place, person_id))
         await asyncio.Event().wait()
 
-    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    slack.users["U1"] = {"id": "U1", "team_id": "T1", "name": "ana"}
     inbound = SlackInbound(
         Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), Roster()), whisper, on_event
     )
@@ -210,7 +210,7 @@ async def test_a_slow_turn_holds_up_no_click(api, slack):
     async def whisper(*_: Any) -> None:
         raise AssertionError("nobody is told anything")
 
-    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    slack.users["U1"] = {"id": "U1", "team_id": "T1", "name": "ana"}
     inbound = SlackInbound(
         Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), Roster()), whisper, on_event
     )
@@ -284,7 +284,7 @@ async def test_an_event_that_fails_is_logged_and_the_next_one_works(api, slack, 
     async def whisper(*_: Any) -> None:
         return None
 
-    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    slack.users["U1"] = {"id": "U1", "team_id": "T1", "name": "ana"}
     inbound = SlackInbound(
         Identity("T1", "UBOT", "BBOT"), SlackDirectory(api, RealClock(), Roster()), whisper, on_event
     )
@@ -328,7 +328,7 @@ async def nobody_is_told(place: Place, person_id: str, view: View) -> None:
 
 
 async def test_a_dialog_that_is_not_checked_in_time_stays_open_with_what_was_typed(api, slack):
-    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    slack.users["U1"] = {"id": "U1", "team_id": "T1", "name": "ana"}
     go_on = asyncio.Event()
     taken: list[ModalSubmitted] = []
 
@@ -360,7 +360,7 @@ async def test_a_dialog_that_cannot_be_read_stays_open_with_what_was_typed(inbou
 
 
 async def test_a_dialog_is_acknowledged_with_what_is_wrong_at_its_fields(api, slack, whispers: Recorder):
-    slack.users["U1"] = {"id": "U1", "name": "ana"}
+    slack.users["U1"] = {"id": "U1", "team_id": "T1", "name": "ana"}
     taken: list[ModalSubmitted] = []
 
     async def on_modal(event: ModalSubmitted) -> dict[str, str]:
