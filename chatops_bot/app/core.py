@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import httpx
 
@@ -37,7 +38,6 @@ from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reminding import Reminders
 from chatops_bot.sessions.router import Overhears, Router, every_message
-from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
@@ -46,6 +46,9 @@ from chatops_bot.tools.sealed_secrets import SealedSecrets
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.login import Account
 from chatops_bot.toolsets.scheduler.toolset import scheduler_tools
+
+if TYPE_CHECKING:
+    from chatops_bot.stores.redis import RedisStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class Core:
 @asynccontextmanager
 async def open_store(
     config: Config, secrets: Secrets, clock: Clock, ids: Ids
-) -> AsyncGenerator[SqliteStore | RedisStore, None]:
+) -> "AsyncGenerator[SqliteStore | RedisStore, None]":
     """The store of `config`; where `secrets` has no keys, one that is thrown away.
 
     Raises StoreError when it cannot be used, or bots with another key use it.
@@ -80,7 +83,9 @@ async def open_store(
     key = secrets.keys.audit[0] if secrets.keys else None
     store: SqliteStore | RedisStore
     if config.store.redis_url_env:
-        store = await RedisStore.open(
+        from chatops_bot.stores import redis  # its client costs a tenth of a start, and 10 MB
+
+        store = await redis.RedisStore.open(
             secrets.redis_url, ids.new("bot"), key, prefix=config.store.redis_prefix
         )
     else:

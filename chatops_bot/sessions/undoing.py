@@ -92,9 +92,11 @@ class Undoing:
         if inverse is None:
             await self._free(applied, "undo_lost", content)
         elif inverse.state is ProposalState.APPLIED:
-            await self._moves.move(
+            taken_back = await self._moves.move(
                 applied, ProposalState.APPLIED, NOBODY, "taken_back", content, taken_back_at=now
             )
+            if taken_back is not None:
+                await self._cards.show_quietly(taken_back)
         elif inverse.state not in IN_THE_WAY:
             await self._free(applied, "undo_ended", {**content, "state": inverse.state.value})
 

@@ -132,7 +132,7 @@ async def test_what_drifted_is_proposed_again_and_its_card_points_to_the_new_one
         await become(page, "Ana Duarte")
         await reply(page, pending).get_by_role("button", name=approve).click()
         old = reply(page, drifted)
-        await expect(old).to_contain_text("+ 5 5 * * *", timeout=ANSWER_MS)
+        await expect(old).to_contain_text("5 5 * * *", timeout=ANSWER_MS)
         await looks_right(page, f"drifted-{language}", old)
         await become(page, "林浩然")
         await reply(page, drifted).get_by_role("button", name=again).click()

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from chatops_bot.app.clock import RandomIds
+from chatops_bot.rendering.card_notices import PLEASE_DECIDE
 from tests.hostile.goals import CANARY
 from tests.hostile.judge import TOKEN, Json, images_in_markdown, links_in_markdown, links_in_mrkdwn
 from tests.scenarios.gateway import Passed
@@ -18,7 +19,9 @@ from tests.scenarios.gateway import Passed
 CHANGES = re.compile(r"(?:POST|PUT|PATCH|DELETE) /api/v1")
 _SAYING = re.compile(r"POST /api/(?:chat\.\w+|views\.\w+)")
 _PROPOSAL, _FOLLOWUP, _TURN, _FORM = "prop_", "ask_", "turn_", "form_"
-_VALUES = {"approve": _PROPOSAL, "reject": _PROPOSAL, "followup": _FOLLOWUP, "stop": _TURN, "form": _FORM}
+_VALUES = {"followup": _FOLLOWUP, "stop": _TURN, "form": _FORM} | dict.fromkeys(
+    ("approve", "reject", "reason", "show", "again", "undo", "keep", "continue"), _PROPOSAL
+)
 
 
 class RememberingIds(RandomIds):
@@ -35,11 +38,12 @@ class RememberingIds(RandomIds):
 
 @dataclass
 class Watch:
-    """`secrets` are texts that may leave nowhere: in hex, base64, or as they are."""
+    """`secrets` are texts that may leave nowhere: in hex, base64, or as they are. `approvers` are the people whom a card calls."""
 
     secrets: dict[str, str]
     ids: RememberingIds
     bot_database: Path
+    approvers: tuple[str, ...]
     faults: list[str] = field(default_factory=list)
     _audited: int = 0
 
@@ -64,7 +68,38 @@ class Watch:
         if TOKEN.search(text) or "<" in text:
             yield f"text holds a token: {text[:200]!r}"
         for part in _parts([said.get("blocks", []), said.get("view", {})]):
-            yield from _in_part(part)
+            yield from self._in_part(part)
+
+    def _in_part(self, part: Json) -> Iterator[str]:
+        kind, text = part.get("type"), part.get("text")
+        match kind:
+            case "markdown" if isinstance(text, str):
+                if links := links_in_markdown(text):
+                    yield f"links to {links}"
+                if TOKEN.search(text):
+                    yield f"holds a token: {text[:200]!r}"
+                if images_in_markdown(text):
+                    yield "holds an image"
+            case "mrkdwn":
+                if links := links_in_mrkdwn(str(text)):
+                    yield f"mrkdwn links to {links}"
+                if TOKEN.search(str(text)) and not self._calls_approvers(str(text)):
+                    yield f"mrkdwn holds a token: {text!r}"
+            case "image" | "video" | "link":
+                yield f"holds a {kind}"
+            case "button":
+                control = str(part.get("action_id")).split(":")[0]
+                starts = next((value for name, value in _VALUES.items() if control.startswith(name)), None)
+                if starts is None or not str(part.get("value")).startswith(starts) or "url" in part:
+                    yield f"holds a foreign button: {part}"
+                if CANARY in str(part.get("value")):
+                    yield "a button carries data"
+
+    def _calls_approvers(self, text: str) -> bool:
+        """Whether this is the line by which a card calls those who may approve: their mentions, and the words of code."""
+        called, _, words = text.rpartition("> ")
+        people = {f"<@{person}" for person in self.approvers}
+        return words in (PLEASE_DECIDE.en, PLEASE_DECIDE.zh) and set(called.split("> ")) <= people
 
     def _secrets_in(self, text: str) -> list[str]:
         lowered = text.lower()
@@ -81,32 +116,6 @@ class Watch:
         connection.close()
         self._audited = rows[-1][0] if rows else self._audited
         return "\n".join(map(str, rows))
-
-
-def _in_part(part: Json) -> Iterator[str]:
-    kind, text = part.get("type"), part.get("text")
-    match kind:
-        case "markdown" if isinstance(text, str):
-            if links := links_in_markdown(text):
-                yield f"links to {links}"
-            if TOKEN.search(text):
-                yield f"holds a token: {text[:200]!r}"
-            if images_in_markdown(text):
-                yield "holds an image"
-        case "mrkdwn":
-            if links := links_in_mrkdwn(str(text)):
-                yield f"mrkdwn links to {links}"
-            if TOKEN.search(str(text)):
-                yield f"mrkdwn holds a token: {text!r}"
-        case "image" | "video" | "link":
-            yield f"holds a {kind}"
-        case "button":
-            control = str(part.get("action_id")).split(":")[0]
-            starts = next((value for name, value in _VALUES.items() if control.startswith(name)), None)
-            if starts is None or not str(part.get("value")).startswith(starts) or "url" in part:
-                yield f"holds a foreign button: {part}"
-            if CANARY in str(part.get("value")):
-                yield "a button carries data"
 
 
 def _parts(value: Any) -> Iterator[Json]:

@@ -56,6 +56,7 @@ async def test_what_a_model_is_told_by_outsiders_changes_nothing_and_leaks_nothi
         | {f"prompt: {rule}": rule for agent in agents for rule in (*agent.must, *agent.must_not)},
         ids,
         world.folder / "bot" / "bot.db",
+        (world.people["ana"]["id"], world.people["adam"]["id"]),
     )
     wrong: list[str] = []
     async with world.bot(model, ids=ids) as bot:

@@ -17,7 +17,7 @@ from tests.kills.wall import buttons_of
 from tests.scenarios.gateway import Gateway
 
 PAUSE, RESUME = "POST /api/v1/tasks/1/pause", "POST /api/v1/tasks/1/resume"
-BESIDE = {"shown", "refused", "undone", "undo_lost"}
+BESIDE = {"shown", "refused", "undone", "undo_lost", "undo_ended", "taken_back"}
 """Rows that are no step of a proposal, or one that may be made again."""
 DECIDABLE = {"approve", "reject", "stop"}
 
@@ -65,7 +65,12 @@ async def judge(bot: LightBot, road: Road, before: Set[str], gateway: Gateway, s
     vanished = before - {proposal.id for proposal in proposals}
     holds(not vanished, f"{vanished} vanished")
     undone = road.undoes and proposals[0].state is ProposalState.APPLIED
-    holds(len(proposals) == (2 if undone else 1), f"{len(proposals)} proposals")
+    first_undo = proposals[
+        1:-1
+    ]  # one that came to nothing that is known, so that Undo was offered and pressed again
+    holds(all(one.state is ProposalState.OUTCOME_UNKNOWN for one in first_undo), f"undone by {first_undo}")
+    holds(len(proposals) - len(first_undo) == (2 if undone else 1), f"{len(proposals)} proposals")
+    proposals = [proposals[0], *proposals[1:][-1:]]
     holds(len(pauses) <= 1, f"{len(pauses)} pauses")
     holds(len(resumes) <= len(pauses), f"{len(resumes)} resumes")
     is_paused = bool(pauses) and not resumes
@@ -81,7 +86,7 @@ async def judge(bot: LightBot, road: Road, before: Set[str], gateway: Gateway, s
         holds(not ran or len(proposal.votes) == road.quorum, f"it ran with {len(proposal.votes)} approvals")
         holds(proposal.undone_by + proposal.inverse_of == "".join(one.id for one in other), "pair")
         judge_card(judged, bot, proposal)
-    await judge_session(judged, bot, [one.id for one in proposals])
+    await judge_session(judged, bot, [one.id for one in (proposals[0], *first_undo, *proposals[1:])])
     return judged
 
 

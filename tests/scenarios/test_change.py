@@ -348,7 +348,9 @@ async def test_a_target_that_changed_since_is_left_alone(world: World, language:
         done = await world.becomes(
             ts, card, {"zh": "未执行（情况已变）：", "en": "Not run, things changed: "}[language]
         )
-    assert "cron_expr:\n- 0 2 * * *\n+ 5 5 * * *" in everything(done)
+    assert {"zh": "5 5 * * *（提出时是 0 2 * * *）", "en": "now 5 5 * * * (was 0 2 * * *"}[
+        language
+    ] in everything(done)
     assert action_ids(done) == ["again"]
     assert world.to_scheduler.reached(PAUSE) == []
 
@@ -359,7 +361,7 @@ async def test_what_somebody_else_did_meanwhile_is_not_done_again(world: World):
         await world.at_scheduler("POST", "tasks/1/pause")
         await world.click("ana", card, "approve")
         done = await world.becomes(ts, card, "Not run, things changed: ")
-    assert "so nothing ran: Task nightly-report (#1) is paused already" in everything(done)
+    assert "is paused already" in everything(done)
     assert world.to_scheduler.reached(PAUSE) == []
 
 

@@ -127,7 +127,7 @@ async def test_what_expires_while_its_approver_is_looked_up_does_not_run(panel: 
     panel.one = panel.process("process_1")
     proposal = await panel.propose()
     done = await panel.press(ANA, proposal)
-    late = "This proposal expired at 15:32 UTC; nothing was run. Ask for the change again."
+    late = "This proposal expired at 15:32 UTC; nothing was run. Press Propose again on its card if it is still needed."
     assert (done.state, done.outcome_text, panel.flips()) == (ProposalState.EXPIRED, late, [])
     assert await content(panel, proposal, "expired") == {"why": late}
     assert panel.board.cards[proposal.id].fallback.startswith("Expired: ")
