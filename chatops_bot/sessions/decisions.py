@@ -146,7 +146,8 @@ class Decisions:
             await self._answer_typed(proposal, person)
 
     async def _answer_typed(self, before: Proposal, person: Person) -> None:
-        """Say below a typed decision what came of it: the card may be screens above. A refusal has been told already."""
+        """Say below a typed decision what came of it: the card may be screens above. A refusal, and that a reject was late, have
+        been told already."""
         after = await self._proposals.get(before.id) or before
         if after.state is ProposalState.REJECTED:
             is_theirs = after.decided_by_id == person.id and after.reason != before.reason
@@ -155,7 +156,11 @@ class Decisions:
             )
         else:
             is_theirs = vote_of(after, person.id) is not None and vote_of(before, person.id) is None
-        if not is_theirs:
+        is_told = (
+            after.state is ProposalState.REJECTED
+            and (after.decided_at or before.created_at) >= after.expires_at
+        )
+        if not is_theirs or is_told:  # a late reject is told as such
             return
         if after.is_open:
             told = _COUNTED.filled(missing=after.quorum - len(after.votes))

@@ -41,7 +41,7 @@ async def test_reject_takes_one_press_and_its_reason_reaches_the_model(world: Wo
 
         async def explained() -> Json | None:
             now = next(m for m in await world.thread(ts) if m["ts"] == card["ts"])
-            return now if "runs" in everything(now) else None
+            return now if "backup" in everything(now) else None
 
         shown = await until(explained, "a card with the reason")
         assert "reason" not in str(action_ids(shown))
