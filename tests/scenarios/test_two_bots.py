@@ -83,7 +83,7 @@ async def test_proposals_made_by_one_bot_are_approved_through_either_and_run_onc
             await world.becomes(ts, card, "Done: ")
     paused = [call.call for call in world.to_scheduler.reached(r"POST /api/v1/tasks/\d+/pause")]
     assert len(paused) == len(set(paused)) == len(names)
-    assert all(pair.calls[name, "proposals.move"] for name in "ab"), "both had their share"
+    assert all(pair.calls[name, "proposals.get"] for name in "ab"), "both had their share"
 
 
 async def stoppable(world: World, ts: str, count: int) -> list[Json]:
