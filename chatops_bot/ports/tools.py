@@ -1,0 +1,94 @@
+"""What a tool is, and what it is told of its caller."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol, runtime_checkable
+
+from pydantic import BaseModel
+
+from chatops_bot.domain.form import Candidates
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect, Person
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.tool import Observation, Outcome, Plan, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """Who calls a tool, and from where. `idempotency_key` names the effect of an approved action, else it is empty."""
+
+    person: Person
+    session: SessionKey
+    turn_id: str
+    idempotency_key: str = ""
+
+
+CandidateProvider = Callable[[Any, ToolContext], Awaitable[Candidates]]
+"""Takes the tool that asks and the context of the call; returns what an argument can be. Raises only `ToolError`s."""
+
+
+ArgumentCheck = Callable[[Any, Mapping[str, Any], ToolContext], Awaitable[Mapping[str, Phrase]]]
+"""Takes the tool, values that fit its schema one by one (some may be missing) and the context of the call; returns all that
+is wrong with them beyond the schema, by argument. Only reads; raises only `ToolError`s."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool's contract: the model sees name, description and the arguments' schema; people see `label` while it runs.
+
+    A call that lacks facts is asked for in a form: of a tool that changes something always, of one that looks when `asks`
+    is set. `title` heads the form; `candidates` says, by argument, where the values to choose from are found; `check` looks
+    at values before the call is complete, so that whoever fills in a form hears of all that is wrong at once. `undoable`: its
+    plans have an inverse."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    effect: Effect
+    label: Phrase
+    timeout: float = 30.0
+    title: Phrase | None = None
+    candidates: Mapping[str, CandidateProvider] = field(default_factory=dict)
+    check: ArgumentCheck | None = None
+    asks: bool = False
+    undoable: bool = False
+
+
+class ReadTool(Protocol):
+    """A tool that only looks. Raises only `ToolError`s."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    async def run(self, arguments: Any, context: ToolContext) -> ToolResult:
+        """`arguments` is an instance of `spec.arguments`."""
+
+
+class WriteTool(Protocol):
+    """A tool that changes something, split so that nothing happens before a person says so. Raises only `ToolError`s."""
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    async def plan(self, arguments: Any, context: ToolContext) -> Plan:
+        """Work out by reading alone what `apply` would do. An impossible wish is a ToolFailed here, not at apply."""
+
+    async def apply(self, arguments: Any, context: ToolContext) -> Outcome:
+        """Do it, once, and read back what came of it. `ToolFailed.outcome_unknown` when it may have happened."""
+
+    async def probe(self, arguments: Any, plan: Plan, context: ToolContext) -> Outcome | None:
+        """After a crash: the outcome if reading back proves that the action happened, else None. Changes nothing."""
+
+
+@runtime_checkable
+class ObservingTool(WriteTool, Protocol):
+    """A write tool that names its evidence: what to look at some minutes after its action."""
+
+    async def observe(
+        self, arguments: Any, plan: Plan, outcome: Mapping[str, Any], since: datetime, context: ToolContext
+    ) -> Observation:
+        """What is seen now of the action that was over at `since` and came to `outcome` (`Outcome.content`). Changes nothing."""
+
+
+Tool = ReadTool | WriteTool
