@@ -17,10 +17,11 @@ from typing import Any
 import aiohttp
 
 from bench.function_tools import adapted
+from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.domain.audit import AuditRecord
-from chatops_bot.domain.model import SystemMessage, UserMessage
+from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
@@ -37,6 +38,7 @@ from chatops_bot.tools.drafting import Drafter
 from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.toolbox import Toolbox
 
 ASKER = Person("U1", "Oscar", Role.OPERATOR)
 
@@ -99,8 +101,9 @@ class Product:
         turn = Turn(
             context=ToolContext(ASKER, session, self.ids.new("turn")),
             language="en",
-            messages=[SystemMessage(self.system), UserMessage(prompt)],
-            tools=self.dispatcher.registry.definitions(),
+            briefing=Briefing(
+                Toolbox(self.dispatcher.registry), lambda _: self.system, (UserMessage(prompt),)
+            ),
         )
         await loop.run_turn(turn, emit)
         self.entries.forget(session)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 
+from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.step import Step, is_cut, json_error
 from chatops_bot.context.followups import MAX_FOLLOWUPS
 from chatops_bot.context.history import answer_to, assistant_message
@@ -24,10 +25,8 @@ from chatops_bot.domain.model import (
     FinishReason,
     Message,
     ModelNotice,
-    ModelRequest,
     ReasoningDelta,
     SystemMessage,
-    ToolDefinition,
     Usage,
 )
 from chatops_bot.domain.people import Effect
@@ -98,17 +97,17 @@ Emit = Callable[[TurnEvent], Awaitable[None]]
 
 @dataclass(slots=True)
 class Turn:
-    """One turn's input. `messages` is what the model sees, system text first; the loop appends to it.
+    """One turn's input. `said` is what model and tools have said in it; the loop appends to it.
 
-    `taken_ids` are the ids of all calls in it, so that no id stands for two calls of one history. `usage` adds up what the
-    model calls of the turn cost.
+    `taken_ids` are the ids of all calls that the model sees, so that no id stands for two calls of one history. `usage` adds up
+    what the model calls of the turn cost.
     """
 
     context: ToolContext
     language: Language
-    messages: list[Message]
-    tools: tuple[ToolDefinition, ...]
-    memory: TurnMemory = field(default_factory=TurnMemory)
+    briefing: Briefing
+    said: list[Message] = field(default_factory=list)
+    memory: TurnMemory = field(init=False)
     suggestions: list[str] = field(default_factory=list)
     answered: set[str] = field(default_factory=set)
     waits: bool = False
@@ -116,7 +115,8 @@ class Turn:
     taken_ids: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        said = (message for message in self.messages if isinstance(message, AssistantMessage))
+        self.memory = TurnMemory(self.briefing.toolbox)
+        said = (message for message in self.briefing.history if isinstance(message, AssistantMessage))
         self.taken_ids = {call.id for message in said for call in message.calls}
 
     def suggest(self, result: ToolResult) -> None:
@@ -151,13 +151,15 @@ class Loop:
     async def run_turn(self, turn: Turn, emit: Emit) -> None:
         """Run until the agent rests; the last event is `Rested`. Raises `ModelError` when the model fails."""
         cut_in_a_row, last_text, corrected = 0, "", False
-        for _ in range(self._max_rounds):
-            step = await self._ask(turn, turn.tools, emit)
+        rounds = 0
+        while rounds < (cap := max(self._max_rounds, turn.briefing.rounds)):
+            rounds += 1
+            step = await self._ask(turn, emit)
             calls = step.calls(taken=turn.taken_ids, fresh=partial(self._ids.new, "call"))
             await self._remember(turn, step, calls)
             if not calls and step.wrote_call and not corrected:
                 corrected = True
-                turn.messages.append(SystemMessage(CALL_PROPERLY))
+                turn.said.append(SystemMessage(CALL_PROPERLY))
                 last_text = step.body or last_text
                 await emit(RoundEnded())
                 continue
@@ -181,15 +183,14 @@ class Loop:
                 if turn.waits:
                     await emit(Rested(TurnOutcome.WAITING, last_text))
                     return
-        await self._sum_up(turn, last_text, emit)
+        await self._sum_up(turn, last_text, cap, emit)
 
-    async def _ask(self, turn: Turn, tools: tuple[ToolDefinition, ...], emit: Emit) -> Step:
+    async def _ask(self, turn: Turn, emit: Emit, *, may_call: bool = True) -> Step:
         """One model call, streamed. If it ends early, for whatever reason, its text so far is remembered."""
-        step = Step(frozenset(tool.name for tool in tools))
+        request = turn.briefing.request(turn.said, turn.language, may_call=may_call)
+        step = Step(turn.briefing.toolbox.offered if may_call else frozenset())
         try:
-            async with aclosing(
-                self._model.stream(ModelRequest(tuple(turn.messages), tools, turn.language))
-            ) as deltas:
+            async with aclosing(self._model.stream(request)) as deltas:
                 async for delta in deltas:
                     visible = step.fold(delta)
                     if visible:
@@ -221,8 +222,8 @@ class Loop:
     async def _rest_with_answer(self, turn: Turn, step: Step, last_text: str, emit: Emit) -> None:
         """No tool call: the text was the answer. An empty one is asked for once more, without tools."""
         if step.empty and step.finish is not FinishReason.TRUNCATED:
-            turn.messages.append(SystemMessage(SAY_SOMETHING))
-            step = await self._ask(turn, (), emit)
+            turn.said.append(SystemMessage(SAY_SOMETHING))
+            step = await self._ask(turn, emit, may_call=False)
             await self._remember(turn, step, ())
         if step.wrote_call:
             await emit(Noted(CALL_IN_TEXT))
@@ -254,6 +255,7 @@ class Loop:
                         CallEnded(call.id, call.name, done.result.status, done.result.summary, milliseconds)
                     )
                     turn.suggest(done.result)
+                    turn.briefing.take(done.result)
                     if done.proposal is not None:
                         waiting.append(Proposed(done.proposal))
                     if done.form is not None:
@@ -296,7 +298,7 @@ class Loop:
             step.usage,
         )
         await self._transcripts.append(turn.context.session, [said])
-        turn.messages.append(assistant_message(said))
+        turn.said.append(assistant_message(said))
 
     async def _store_result(self, turn: Turn, call: ToolCall, result: ToolResult) -> None:
         content = canonical_json(result.content)
@@ -304,14 +306,14 @@ class Loop:
             turn.context.turn_id, self._clock.now(), call.id, call.name, result.status, content
         )
         await self._transcripts.append(turn.context.session, [returned])
-        turn.messages.append(answer_to(call, returned, nonce=self._ids.nonce))
+        turn.said.append(answer_to(call, returned, nonce=self._ids.nonce))
 
-    async def _sum_up(self, turn: Turn, last_text: str, emit: Emit) -> None:
+    async def _sum_up(self, turn: Turn, last_text: str, cap: int, emit: Emit) -> None:
         """The cap is reached: one more call, without tools, sums up; if it fails, the last text stands as incomplete."""
-        await emit(Noted(CAP_REACHED.filled(rounds=self._max_rounds)))
-        turn.messages.append(SystemMessage(SUM_UP))
+        await emit(Noted(CAP_REACHED.filled(rounds=cap)))
+        turn.said.append(SystemMessage(SUM_UP))
         try:
-            step = await self._ask(turn, (), emit)
+            step = await self._ask(turn, emit, may_call=False)
         except ModelError:
             step = Step()
         if step.body:

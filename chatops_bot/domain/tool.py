@@ -32,7 +32,8 @@ class ToolResult:
 
     `content` is a JSON-able mapping for the model; `summary` is the short line that people see ("12 found");
     `suggestions` are next questions that make sense after this result, most useful first; `answers` are those that it answers
-    itself, so that nobody is offered what they have just read.
+    itself, so that nobody is offered what they have just read. `offers` are names of tools that the model is to have from the
+    next step on, as far as its agent may use them; `rounds` is how many steps with tools the turn may now have, if that is more.
     """
 
     status: ToolStatus
@@ -40,6 +41,8 @@ class ToolResult:
     summary: Phrase
     suggestions: tuple[Phrase, ...] = ()
     answers: tuple[Phrase, ...] = ()
+    offers: tuple[str, ...] = ()
+    rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,21 @@ class EarlierRead:
 
 
 @dataclass(frozen=True, slots=True)
+class Prompted:
+    """The prompt of a turn's next model call, when it is not that of the call before: which agent and version of its text, the
+    hashes under which it is kept, and the tools that were offered, in their order."""
+
+    turn_id: str
+    at: datetime
+    agent_id: str
+    version: str
+    prompt_hash: str
+    prefix_hash: str
+    tools: tuple[str, ...]
+    kind: Literal["prompt"] = "prompt"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelSaid:
     """One model message: its text, its reasoning (never shown) and its calls, the model that said it and what it cost."""
 
@@ -138,10 +153,18 @@ class TurnRested:
 
 
 Entry = (
-    EarlierRead | UserSaid | ModelSaid | ToolReturned | ProposalDecided | FormFilled | FormClosed | TurnRested
+    EarlierRead
+    | UserSaid
+    | Prompted
+    | ModelSaid
+    | ToolReturned
+    | ProposalDecided
+    | FormFilled
+    | FormClosed
+    | TurnRested
 )
 
-MADE_BY_TURNS = (EarlierRead, UserSaid, ModelSaid, ToolReturned, FormFilled, TurnRested)
+MADE_BY_TURNS = (EarlierRead, UserSaid, Prompted, ModelSaid, ToolReturned, FormFilled, TurnRested)
 """Kinds that only the process which runs their turn may add. The others tell of decisions, which come from anywhere."""
 
 

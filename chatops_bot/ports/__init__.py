@@ -7,6 +7,7 @@ imports from here.
 from chatops_bot.ports.model import LLM
 from chatops_bot.ports.platform import Directory, Place, Platform, PlatformLimits
 from chatops_bot.ports.process import Clock, Ids
+from chatops_bot.ports.skills import ScriptRunner, Skills
 from chatops_bot.ports.store import (
     Audit,
     AuditReader,
@@ -55,7 +56,9 @@ __all__ = [
     "Proposals",
     "ReadTool",
     "Relay",
+    "ScriptRunner",
     "SecretValues",
+    "Skills",
     "Store",
     "Tool",
     "ToolContext",

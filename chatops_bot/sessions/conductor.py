@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.context.agent_config import AgentConfig
 from chatops_bot.context.fence import fence
@@ -13,7 +14,7 @@ from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_age
 from chatops_bot.context.speakers import people_of
 from chatops_bot.domain.errors import ModelError, PlatformError, StoreUnavailable, TurnLost
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.model import ContextMessage, Message, SystemMessage
+from chatops_bot.domain.model import ContextMessage
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
@@ -33,6 +34,7 @@ from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.recording import asked_record, refused_record
 from chatops_bot.sessions.resting import store_rest
 from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.toolbox import Toolbox
 
 NAME_CHARS = 80
 
@@ -357,8 +359,7 @@ class Conductor:
         turn = Turn(
             context=ToolContext(author, session, turn_id),
             language=language,
-            messages=await self._messages(turn_input, language),
-            tools=self._registry.definitions(),
+            briefing=await self._briefing(turn_input, language),
         )
 
         async def emit(event: TurnEvent) -> None:
@@ -374,7 +375,7 @@ class Conductor:
 
         await self._loop.run_turn(turn, emit)
 
-    async def _messages(self, turn_input: TurnInput, language: Language) -> list[Message]:
+    async def _briefing(self, turn_input: TurnInput, language: Language) -> Briefing:
         """Stable prefix, history up to the newest user message, volatile context last."""
         entries = await self._store.transcripts.load(turn_input.session)
         people = people_of(entries, turn_input.author)
@@ -394,7 +395,9 @@ class Conductor:
             turn_input.text,
         )
         history = project(entries, nonce=self._ids.nonce)
-        return [SystemMessage(prompt.prefix), *history, ContextMessage(prompt.suffix)]
+        return Briefing(
+            Toolbox(self._registry), lambda _: prompt.prefix, (*history, ContextMessage(prompt.suffix))
+        )
 
     async def _rest(
         self, turn_id: str, turn_input: TurnInput, answer: AnswerMessage, progress: _Progress

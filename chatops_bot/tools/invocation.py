@@ -9,11 +9,17 @@ from chatops_bot.domain.language import Language
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.tool import ToolCall, ToolResult
 from chatops_bot.ports import Tool, ToolContext
+from chatops_bot.tools.toolbox import Toolbox
 
 
 @dataclass(slots=True)
 class TurnMemory:
-    """What one turn remembers of its writes and of its forms: canonical call → what it came to the first time."""
+    """What one turn remembers of its writes and of its forms: canonical call → what it came to the first time.
+
+    `toolbox` has the tools that it may call; None leaves that to the dispatcher's registry.
+    """
+
+    toolbox: Toolbox | None = None
 
     writes: dict[str, "Dispatched"] = field(default_factory=dict)
     forms: dict[str, "Dispatched"] = field(default_factory=dict)

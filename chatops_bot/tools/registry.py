@@ -2,7 +2,7 @@
 
 import difflib
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from pydantic import BaseModel
 
@@ -31,6 +31,15 @@ class Registry:
             ToolDefinition(tool.spec.name, tool.spec.description, schema_of(tool.spec.arguments))
             for tool in self
         )
+
+    def narrowed(self, names: Collection[str]) -> "Registry":
+        """Only the tools of these names, in the same order and with the very same definitions."""
+        if all(name in names for name in self._tools):
+            return self
+        fewer = Registry(())
+        fewer._tools = {name: tool for name, tool in self._tools.items() if name in names}
+        fewer._definitions = tuple(each for each in self._definitions if each.name in names)
+        return fewer
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())

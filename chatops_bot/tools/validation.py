@@ -21,7 +21,8 @@ def found_in(registry: Registry, inner: Handler) -> Handler:
     """Look the tool up by its exact name; an unknown one gets the list of valid names."""
 
     async def find(invocation: Invocation) -> Dispatched:
-        return await inner(invocation.of(registry.find(invocation.call.name)))
+        offered = invocation.memory.toolbox or registry
+        return await inner(invocation.of(offered.find(invocation.call.name)))
 
     return find
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.clock import CountingIds, ManualClock
-from chatops_bot.domain.model import SystemMessage, UserMessage
+from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
@@ -22,6 +23,7 @@ from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.toolbox import Toolbox
 from tests.sessions.panel import Switches
 from tests.small_tools import OSCAR, SESSION, Look, Switch, proposer_of
 
@@ -42,8 +44,9 @@ class Stage:
         return Turn(
             context=ToolContext(person, SESSION, "turn_1"),
             language="en",
-            messages=[SystemMessage("You are a bot."), UserMessage("what failed?")],
-            tools=self.dispatcher.registry.definitions(),
+            briefing=Briefing(
+                Toolbox(self.dispatcher.registry), lambda _: "You are a bot.", (UserMessage("what failed?"),)
+            ),
         )
 
     async def play(

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
+from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.domain.errors import ModelError
-from chatops_bot.domain.model import SystemMessage, UserMessage
+from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
@@ -18,6 +19,7 @@ from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.toolbox import Toolbox
 from tests.small_tools import OSCAR, Look, Switch, proposer_of
 
 LONGEST_TURN = 60.0
@@ -69,8 +71,9 @@ class Playground:
         turn = Turn(
             context=ToolContext(OSCAR, session_of(number), f"turn_{number}"),
             language="en",
-            messages=[SystemMessage("You are a bot."), UserMessage(question)],
-            tools=dispatcher.registry.definitions(),
+            briefing=Briefing(
+                Toolbox(dispatcher.registry), lambda _: "You are a bot.", (UserMessage(question),)
+            ),
         )
 
         async def emit(event: TurnEvent) -> None:
