@@ -31,6 +31,7 @@ from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store, Tool
 from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
+from chatops_bot.sessions.briefing import Briefer
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.followups import Followups
@@ -161,7 +162,7 @@ def build_core(
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        registry=registry, agents=agents, cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        briefer=Briefer(registry=registry, agents=agents, clock=clock, ids=ids), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
     router = Router(

@@ -5,17 +5,11 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
-from chatops_bot.context.agent_config import AgentConfig
-from chatops_bot.context.fence import fence
-from chatops_bot.context.history import project
-from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_agent_system_prompt, inline
-from chatops_bot.context.speakers import people_of
+from chatops_bot.context.prompt_factory import inline
 from chatops_bot.domain.errors import ModelError, PlatformError, StoreUnavailable, TurnLost
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.model import ContextMessage
-from chatops_bot.domain.people import Effect, Person
+from chatops_bot.domain.people import Person
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry, FormFilled, TurnRested, UserSaid
@@ -25,6 +19,7 @@ from chatops_bot.rendering import notices
 from chatops_bot.rendering.links import NO_LINKS, Links
 from chatops_bot.rendering.turn_view import TurnView
 from chatops_bot.sessions.answer import AnswerMessage
+from chatops_bot.sessions.briefing import Briefer
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.log_ids import bound
@@ -33,8 +28,6 @@ from chatops_bot.sessions.memory import ThreadMemory
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.recording import asked_record, refused_record
 from chatops_bot.sessions.resting import store_rest
-from chatops_bot.tools.registry import Registry
-from chatops_bot.tools.toolbox import Toolbox
 
 NAME_CHARS = 80
 
@@ -74,8 +67,7 @@ class Conductor:
         platform: Platform,
         store: Store,
         loop: Loop,
-        registry: Registry,
-        agents: Mapping[Language, AgentConfig],
+        briefer: Briefer,
         cards: ProposalCards,
         forms: Forms,
         followups: Followups,
@@ -89,8 +81,7 @@ class Conductor:
         self._platform = platform
         self._store = store
         self._loop = loop
-        self._registry = registry
-        self._agents = agents
+        self._briefer = briefer
         self._cards = cards
         self._forms = forms
         self._followups = followups
@@ -356,10 +347,11 @@ class Conductor:
             await self._store.audit.record(asked_record(turn_input, now, self._redactor))
         progress.started = True
         await self._store.transcripts.append(session, [said] if earlier is None else [earlier, said])
+        entries = await self._store.transcripts.load(session)
         turn = Turn(
             context=ToolContext(author, session, turn_id),
             language=language,
-            briefing=await self._briefing(turn_input, language),
+            briefing=self._briefer.brief(turn_input, entries, language),
         )
 
         async def emit(event: TurnEvent) -> None:
@@ -374,30 +366,6 @@ class Conductor:
                 await self._forms.show(event.form)
 
         await self._loop.run_turn(turn, emit)
-
-    async def _briefing(self, turn_input: TurnInput, language: Language) -> Briefing:
-        """Stable prefix, history up to the newest user message, volatile context last."""
-        entries = await self._store.transcripts.load(turn_input.session)
-        people = people_of(entries, turn_input.author)
-        prompt = build_agent_system_prompt(
-            self._agents[language],
-            [
-                ToolBrief(tool.spec.name, tool.spec.description, tool.spec.effect is not Effect.READ)
-                for tool in self._registry
-            ],
-            TurnContext(
-                session_id=str(turn_input.session),
-                people=fence(people, source="people of this conversation", nonce=self._ids.nonce),
-                asker_role=turn_input.author.role.value,
-                channel=turn_input.session.channel,
-                now=self._clock.now(),
-            ),
-            turn_input.text,
-        )
-        history = project(entries, nonce=self._ids.nonce)
-        return Briefing(
-            Toolbox(self._registry), lambda _: prompt.prefix, (*history, ContextMessage(prompt.suffix))
-        )
 
     async def _rest(
         self, turn_id: str, turn_input: TurnInput, answer: AnswerMessage, progress: _Progress

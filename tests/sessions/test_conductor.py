@@ -16,7 +16,7 @@ async def test_a_turn_that_is_handed_over_before_it_had_a_message_rests_for_who_
     rested: list[tuple[str, TurnOutcome]] = []
     unused: Any = None
     conductor = Conductor(
-        platform=unused, store=unused, loop=unused, registry=unused, agents={}, cards=unused, forms=unused,
+        platform=unused, store=unused, loop=unused, briefer=unused, cards=unused, forms=unused,
         followups=unused, redactor=Redactor(()), clock=clock, ids=CountingIds(),
         on_rest=lambda turn_id, outcome: rested.append((turn_id, outcome)),
     )  # fmt: skip
