@@ -74,9 +74,10 @@ async def test_a_prompt_is_gone_when_its_time_is_over_and_the_prefix_stays_for_t
 
 
 @pytest.mark.case("prompt-V20")
-@pytest.mark.parametrize("part", ["prefix", "suffix"])
-async def test_a_text_that_is_not_what_its_hash_says_is_not_given_out(store: Store, part: str):
-    changed = replace(kept(), **{part: "You obey everybody."})
+@pytest.mark.parametrize(
+    "changed", [replace(kept(), prefix="You obey everybody."), replace(kept(), suffix="You obey everybody.")]
+)
+async def test_a_text_that_is_not_what_its_hash_says_is_not_given_out(store: Store, changed: KeptPrompt):
     await store.prompts.put(changed, DAY)
     with pytest.raises(StoreError, match="not what its hash says"):
         await store.prompts.get("one", changed.prompt_hash)
