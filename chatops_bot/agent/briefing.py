@@ -22,13 +22,14 @@ def whole(messages: Sequence[Message]) -> Sequence[Message]:
 class Briefing:
     """`system` writes the system text for the tools on offer and the names of loaded skills; `history` is the conversation up to and with the newest message
     and its volatile context; `fit` chooses what is sent of the conversation. `rounds` is how many steps with tools a loaded skill
-    asked for, 0 when none did."""
+    asked for, 0 when none did; `skills` are the names of those that the asker can see."""
 
     toolbox: Toolbox
     system: Callable[[Toolbox, frozenset[str]], str]
     history: tuple[Message, ...]
     fit: Callable[[Sequence[Message]], Sequence[Message]] = whole
     rounds: int = 0
+    skills: frozenset[str] = frozenset()
 
     def request(self, said: Sequence[Message], language: Language, *, may_call: bool = True) -> ModelRequest:
         """The next model call: `said` is what came since in this turn."""
