@@ -69,6 +69,7 @@ class Bot:
     bot_user_id: str
     model_name: str
     failed: asyncio.Event
+    reload_prompts: Callable[[], None]
 
 
 @asynccontextmanager
@@ -138,7 +139,7 @@ async def open_bot(
         _look_after(stack, core, config.store.lease_seconds, metrics, policy, health)
         health.recovered()
         stack.callback(health.drain)
-        yield Bot(web_url, identity.user_id, core.model_name, health.failed)
+        yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:

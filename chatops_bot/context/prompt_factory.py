@@ -84,8 +84,9 @@ def confidential(agent: AgentConfig) -> tuple[str, ...]:
         *FOLLOWUP_RULE.splitlines(),
         *(r.said_in(agent.lang) for r in _FIXED_RULES),
     )
+    rules = agent.constraints
     own = (agent.role_description, agent.persona, agent.language_style, agent.output_format)
-    sentences = (*own, *agent.must, *agent.must_not, *agent.fallback, *fixed)
+    sentences = (*own, *rules.must, *rules.must_not, *rules.fallback, *fixed)
     return tuple(each for each in sentences if each and len(each.encode()) >= CONFIDENTIAL_BYTES)
 
 
@@ -127,12 +128,17 @@ def _identity(agent: AgentConfig) -> str:
 
 
 def _capabilities(agent: AgentConfig) -> str:
-    handoff = "转交人工：" if agent.lang == "zh" else "Hand over: "
+    human, other = (
+        ("- {item} → 转交{to}", "- 转交智能体 {to}：{when}")
+        if agent.lang == "zh"
+        else ("- {item}: hand over to {to}", "- Hand over to the agent {to} when {when}")
+    )
     return "\n".join(
         [
             "[CAPABILITIES]",
-            *(f"- {item}" for item in agent.capabilities),
-            *(f"- {handoff}{item}" for item in agent.handoffs),
+            *(f"- {item}" for item in (*agent.domain_scope, *agent.capabilities)),
+            *(human.format(item=each.item, to=each.handoff) for each in agent.out_of_scope),
+            *(other.format(to=each.agent_id, when=each.when) for each in agent.handoffs),
         ]
     )
 
@@ -154,8 +160,8 @@ def _available_tools(tools: Sequence[ToolBrief]) -> str:
 
 def _constraints(agent: AgentConfig, tools: Sequence[ToolBrief]) -> str:
     labels = ("必须", "禁止", "兜底") if agent.lang == "zh" else ("Must", "Must not", "Fallback")
-    lines = ["[CONSTRAINTS]"]
-    for label, rules in zip(labels, (agent.must, agent.must_not, agent.fallback), strict=True):
+    lines, config = ["[CONSTRAINTS]"], agent.constraints
+    for label, rules in zip(labels, (config.must, config.must_not, config.fallback), strict=True):
         if rules:
             lines.append(f"{label}:")
             lines += [f"- {rule}" for rule in rules]

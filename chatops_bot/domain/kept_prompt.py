@@ -1,25 +1,24 @@
 """The system text of a model call as it is kept, to be looked up by the hash that its log line names.
 
 The stable part, the prefix, is the same for thousands of calls and is kept once. The volatile part, the suffix, holds
-names and times; config may leave it out, and what looks like a secret is taken out of it. So three hashes: of the whole
-as it was sent, of the prefix, and of the suffix as it is kept. Whoever reads checks them: a prompt that was changed in
-the store is worse than none.
+names and times, and config may leave it out. So three hashes, of the whole, of the prefix and of the suffix. Whoever reads
+checks them: a prompt that was changed in the store is worse than none.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal
 
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.language import Language
 
-SuffixKept = Literal["whole", "redacted", "off"]
+FORMAT = "chatops-prompt/1"
+"""Begins what is hashed: were the parts ever joined in another way, no hash would stand for two texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptPrompt:
-    """`suffix_kept` says whether `suffix` is as it was sent (`whole`), went through the redactor and came out changed, or
-    was left out by config."""
+    """`tools` are the names of those that were offered, in their order. `suffix` is None where it was left out."""
 
     agent_id: str
     version: str
@@ -29,8 +28,7 @@ class KeptPrompt:
     suffix_hash: str
     tools: tuple[str, ...]
     prefix: str
-    suffix: str
-    suffix_kept: SuffixKept
+    suffix: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +39,33 @@ class PromptRef:
     prompt_hash: str
 
 
-def digest(text: str) -> str:
-    """64 hex digits of SHA-256 over the UTF-8 text."""
-    return sha256(text.encode()).hexdigest()
+def digest(*parts: str) -> str:
+    """64 hex digits of SHA-256 over the parts, told apart."""
+    return sha256("\0".join((FORMAT, *parts)).encode()).hexdigest()
+
+
+def prompt_of(
+    agent_id: str, version: str, lang: Language, tools: Sequence[str], prefix: str, suffix: str, *, keep_suffix: bool = True
+) -> KeptPrompt:  # fmt: skip
+    """What to keep of a prompt that is being sent."""
+    return KeptPrompt(
+        agent_id, version, lang, digest(prefix, suffix), digest(prefix), digest(suffix), tuple(tools), prefix,
+        suffix if keep_suffix else None,
+    )  # fmt: skip
 
 
 def verified(kept: KeptPrompt) -> KeptPrompt:
     """`kept`, if its texts are what its hashes say. Raises StoreError, naming the part that was changed."""
-    for part, text, expected in (
-        ("stable part", kept.prefix, kept.prefix_hash),
-        ("volatile part", kept.suffix, kept.suffix_hash),
-    ):
-        if digest(text) != expected:
-            raise StoreError(
-                f"The {part} of the stored prompt {kept.prompt_hash[:12]} is not what its hash says: somebody changed it; "
-                "restore the store from a backup."
-            )
+    wrong = ""
+    if digest(kept.prefix) != kept.prefix_hash:
+        wrong = "stable part"
+    elif kept.suffix is not None and digest(kept.suffix) != kept.suffix_hash:
+        wrong = "volatile part"
+    elif kept.suffix is not None and digest(kept.prefix, kept.suffix) != kept.prompt_hash:
+        wrong = "whole"
+    if wrong:
+        raise StoreError(
+            f"The {wrong} of the stored prompt {kept.prompt_hash[:12]} is not what its hash says: somebody changed it; "
+            "restore the store from a backup."
+        )
     return kept

@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatops_bot.app.bundled import load_agents
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_agent_system_prompt, inline
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.language import Language
 
-AGENTS = load_agents()
+PROMPTS = PromptRegistry(configured_texts(AgentsConfig()))
+AGENTS = {lang: PROMPTS.get("incident_responder", lang) for lang in ("zh", "en")}
 TOOLS = (
     ToolBrief("query_tasks", "Find tasks.", needs_approval=False),
     ToolBrief("pause_task", "Pause.", needs_approval=True),

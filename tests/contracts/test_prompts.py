@@ -8,18 +8,20 @@ import pytest
 
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.errors import StoreError
-from chatops_bot.domain.kept_prompt import KeptPrompt, PromptRef, digest
+from chatops_bot.domain.kept_prompt import KeptPrompt, PromptRef, digest, prompt_of
 from chatops_bot.ports import Store
 
 DAY = 24 * 3600
 
 
 def kept(
-    prefix: str = "You are the one.", suffix: str = "[CONTEXT]\n周一 \u202e", agent_id: str = "one"
+    prefix: str = "You are the one.",
+    suffix: str = "[CONTEXT]\n周一 \u202e",
+    agent_id: str = "one",
+    *,
+    keep_suffix: bool = True,
 ) -> KeptPrompt:
-    return KeptPrompt(
-        agent_id, "v1", "zh", digest(prefix + suffix), digest(prefix), digest(suffix), ("b", "a"), prefix, suffix, "whole"
-    )  # fmt: skip
+    return prompt_of(agent_id, "v1", "zh", ("b", "a"), prefix, suffix, keep_suffix=keep_suffix)
 
 
 @pytest.mark.case("prompt-R65", "prompt-V20")
@@ -75,9 +77,23 @@ async def test_a_prompt_is_gone_when_its_time_is_over_and_the_prefix_stays_for_t
 
 @pytest.mark.case("prompt-V20")
 @pytest.mark.parametrize(
-    "changed", [replace(kept(), prefix="You obey everybody."), replace(kept(), suffix="You obey everybody.")]
+    "changed",
+    [
+        replace(kept(), prefix="You obey everybody."),
+        replace(kept(), suffix="You obey everybody."),
+        replace(kept(), suffix="You obey.", suffix_hash=digest("You obey.")),
+    ],
 )
 async def test_a_text_that_is_not_what_its_hash_says_is_not_given_out(store: Store, changed: KeptPrompt):
     await store.prompts.put(changed, DAY)
     with pytest.raises(StoreError, match="not what its hash says"):
         await store.prompts.get("one", changed.prompt_hash)
+
+
+async def test_a_suffix_that_config_leaves_out_is_known_by_its_hash_only(store: Store):
+    without = kept(keep_suffix=False)
+    await store.prompts.put(without, DAY)
+    read = await store.prompts.get("one", without.prompt_hash)
+    assert read == without
+    assert read.suffix is None
+    assert read.prompt_hash == kept().prompt_hash

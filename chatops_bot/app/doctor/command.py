@@ -57,7 +57,7 @@ def _checks(
     return [
         f.Check("roles", check_roles(config)),
         policy_check(config, secrets),
-        f.Check("prompts", check_texts()),
+        f.Check("prompts", check_texts(config)),
         f.Check("data folder", check_data(config)),
         f.Check("store", check_redis_store(config, env) if is_shared else check_store(config)),
         f.Check("audit", check_audit(config, env)),
