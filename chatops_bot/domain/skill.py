@@ -73,10 +73,12 @@ class BrokenSkill:
 
 @dataclass(frozen=True, slots=True)
 class ScriptRun:
-    """What came of a script: `exit_code` is None when it was killed; `notes` say why and what was cut; text is redacted by nobody yet."""
+    """What came of a script: `exit_code` is None when it was killed; `notes` say why and what was cut; text is redacted by nobody yet.
+    `isolation` names what kept it from doing harm."""
 
     exit_code: int | None
     stdout: str
     stderr: str
     notes: tuple[Phrase, ...] = ()
     seconds: float = 0.0
+    isolation: str = ""
