@@ -8,7 +8,9 @@ from chatops_bot.app.bundled import bundled, load_skill_words
 from chatops_bot.app.config import Config
 from chatops_bot.ports import Tool
 from chatops_bot.sessions.skill_choice import SkillChoice
+from chatops_bot.skillpacks.archive import SkillArchive
 from chatops_bot.skillpacks.folder import SkillFolder
+from chatops_bot.skillpacks.git import SkillRepository
 from chatops_bot.skillpacks.library import SkillLibrary, Source
 from chatops_bot.tools.load_skill import LoadSkill
 
@@ -17,7 +19,12 @@ def skill_library(config: Config) -> SkillLibrary:
     """Every source that `config` names, then the skills that ship, so that an operator's own replaces one of those. Nothing is
     read yet."""
     skills = config.skills
-    sources: list[Source] = [SkillFolder(folder, str(folder)) for folder in skills.folders]
+    kept = config.data / "skills"
+    sources: list[Source] = [
+        *(SkillFolder(folder, str(folder)) for folder in skills.folders),
+        *(SkillArchive(archive, kept) for archive in skills.archives),
+        *(SkillRepository(git.url, git.ref, kept, git.subdir or "") for git in skills.git),
+    ]
     shipped = SkillFolder(bundled("skills"), "skills")
     return SkillLibrary([*sources, shipped] if skills.enabled else [])
 
