@@ -84,7 +84,9 @@ class Desk:
         turn = Turn(
             context=ToolContext(OPERATOR, SessionKey("slack", "T1", "C1", skill.name), self.ids.new("turn")),
             language="en",
-            briefing=Briefing(toolbox, lambda _: skill.body, (UserMessage("go"),), rounds=skill.rounds),
+            briefing=Briefing(
+                toolbox, lambda _tools, _loaded: skill.body, (UserMessage("go"),), rounds=skill.rounds
+            ),
         )
         events: list[TurnEvent] = []
 
