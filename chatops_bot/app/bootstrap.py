@@ -84,9 +84,8 @@ async def open_bot(
     tools: Sequence[Tool] = (),
     logs: Withheld | None = None,
 ) -> AsyncGenerator[Bot, None]:
-    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines
-    go through. `model`, `wrap_store`, `posts` and `tools` are for tests that play a model, a crash, a workspace without rate
-    limits, or a back end.
+    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines go through. The
+    other arguments are for tests that play a model, a crash, a workspace without rate limits, or a back end.
 
     Raises StoreError or PlatformError when it cannot start.
     """
@@ -94,9 +93,8 @@ async def open_bot(
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         skills = await read_skills(config)
-        registry = await stack.enter_async_context(
-            open_registry(config, secrets, clock, skills.beside(tools))
-        )
+        more = skills.beside(tools)
+        registry = await stack.enter_async_context(open_registry(config, secrets, clock, more))
         turns = TurnCount(metrics := Metrics())
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
