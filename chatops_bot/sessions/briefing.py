@@ -19,7 +19,8 @@ from chatops_bot.domain.people import Effect
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock, Ids, Tool
 from chatops_bot.sessions.mailbox import TurnInput
-from chatops_bot.sessions.skill_choice import SkillChoice, without_use
+from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
+from chatops_bot.tools.load_skill import offered_by
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 
@@ -54,7 +55,7 @@ class Briefer:
         loaded = loaded_in(history)
         at_work = skills.at_work(loaded)
         toolbox = self._toolbox(skills)
-        toolbox.offer(name for skill in at_work for name in skill.tools)
+        toolbox.offer(name for skill in at_work for name in offered_by(skill))
         personal = self._told(personal_skills, skills, loaded, agent)
         return Briefing(
             toolbox,
@@ -66,11 +67,9 @@ class Briefer:
         )
 
     def _toolbox(self, skills: ShownSkills) -> Toolbox:
-        useless = without_use(skills)
-        return Toolbox(
-            self._registry,
-            allowed=[tool.spec.name for tool in self._registry if tool.spec.name not in useless],
-        )
+        later = kept_back(skills)
+        names = [tool.spec.name for tool in self._registry]
+        return Toolbox(self._registry, offered=[name for name in names if name not in later])
 
     def _shown_skills(self, turn_input: TurnInput, agent: AgentConfig) -> ShownSkills:
         if self._skills is None:
