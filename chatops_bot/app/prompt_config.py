@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field
 
 from chatops_bot.app.policy_config import Id, Section
-from chatops_bot.context.agent_config import AgentId
+from chatops_bot.context.prompt_types import AgentId
 
 
 class AgentsConfig(Section):

@@ -8,18 +8,18 @@
 An operator's folder is laid over the shipped one: a file of the same name replaces the shipped one; tool texts are merged.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
-from chatops_bot.app.bundled import bundled
+from chatops_bot.app.bundled import bundled, load_phrases
 from chatops_bot.app.config_file import problems_of, read_config_file
 from chatops_bot.app.policy_config import Section
 from chatops_bot.app.prompt_config import AgentsConfig
-from chatops_bot.context.agent_config import AgentConfig
 from chatops_bot.context.prompt_registry import PromptTexts
+from chatops_bot.context.prompt_types import AgentConfig
 from chatops_bot.context.rollout import Rollout, Rollouts
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.language import Language
@@ -64,7 +64,7 @@ def read_prompts(folders: Sequence[Path]) -> PromptTexts:
     agent_files = {
         path.name: path for folder in folders for path in sorted((folder / "agents").glob("*.yaml"))
     }
-    agents = {name: _read(path, _AgentFile).agent for name, path in sorted(agent_files.items())}
+    agents = {name: _read_agent(path) for name, path in sorted(agent_files.items())}
     tools: dict[Language, dict[str, str]] = {lang: {} for lang in LANGUAGES}
     for folder in folders:
         for lang in LANGUAGES:
@@ -73,7 +73,11 @@ def read_prompts(folders: Sequence[Path]) -> PromptTexts:
     rollout_files = [path for folder in folders if (path := folder / "rollout.yaml").exists()]
     rollout = _read(rollout_files[-1], _RolloutFile) if rollout_files else _RolloutFile()
     by_key = {(agent.agent_id, agent.lang, agent.version): agent for agent in agents.values()}
-    defaults = {agent.agent_id: agent.version for name, agent in agents.items() if name.count(".") == 2}
+    defaults = {
+        agent.agent_id: agent.version
+        for name, agent in agents.items()
+        if name == f"{agent.agent_id}.{agent.lang}.yaml"
+    }
     problems = [
         *(problem for name, agent in agents.items() for problem in _misnamed(agent_files[name], agent)),
         *_doubled(agents, agent_files),
@@ -87,8 +91,21 @@ def read_prompts(folders: Sequence[Path]) -> PromptTexts:
     return PromptTexts(by_key, defaults, tools, Rollouts(rollout.agents, rollout.enabled))
 
 
-def _read(path: Path, model: type[M]) -> M:
+def _read_agent(path: Path) -> AgentConfig:
+    """The agent of a file, with the fixed lines of its language, which no file of an agent can change."""
+
+    def with_phrases(value: Any) -> Any:
+        agent = value.get("agent") if isinstance(value, dict) else None
+        if not isinstance(agent, dict) or agent.get("lang") not in LANGUAGES:
+            return value
+        return value | {"agent": agent | {"phrases": load_phrases()[agent["lang"]]}}
+
+    return _read(path, _AgentFile, with_phrases).agent
+
+
+def _read(path: Path, model: type[M], complete: Callable[[Any], Any] = lambda value: value) -> M:
     value, lines = read_config_file(path)
+    value = complete(value)
     try:
         return model.model_validate(value if value is not None else {})
     except ValidationError as error:

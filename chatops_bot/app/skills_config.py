@@ -52,6 +52,8 @@ class SkillsConfig(Section):
     archives: tuple[Path, ...] = ()
     git: tuple[GitConfig, ...] = ()
     preload: PreloadConfig = PreloadConfig()
+    scripts: bool = True
+    """Whether scripts of skills are run, where their isolation holds."""
     refresh_minutes: int = Field(default=10, ge=1, le=24 * 60)
     """How often the sources are read again."""
 

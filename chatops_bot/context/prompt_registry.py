@@ -7,7 +7,7 @@ with what it took.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from chatops_bot.context.agent_config import AgentConfig
+from chatops_bot.context.prompt_types import AgentConfig, Scenarios
 from chatops_bot.context.rollout import Rollouts
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.language import Language
@@ -27,10 +27,13 @@ class PromptTexts:
 class PromptRegistry:
     def __init__(self, texts: PromptTexts) -> None:
         self._texts = texts
+        self.generation = 0
+        """How often the texts were replaced."""
 
     def replace(self, texts: PromptTexts) -> None:
         """Give out `texts` from now on."""
         self._texts = texts
+        self.generation += 1
 
     def get(self, agent_id: str, lang: Language, version: str = "") -> AgentConfig:
         """The agent in this language, in its default version unless another is named. Raises ConfigInvalid for what there is not."""
@@ -59,9 +62,10 @@ class PromptRegistry:
         default = texts.defaults.get(agent_id, "")
         return texts.rollouts.version(agent_id, channel, default=default, pinned=still_there)
 
-    def scenario(self, tool: str, lang: Language, otherwise: str = "") -> str:
-        """When to use a tool; `otherwise` for one that the texts do not know."""
-        return self._texts.tools[lang].get(tool, otherwise)
+    def scenarios(self, tool: str) -> Scenarios:
+        """When to use a tool; empty for one that the texts do not know."""
+        zh, en = (self._texts.tools[lang].get(tool) for lang in ("zh", "en"))
+        return Scenarios(zh=(zh,) if zh else (), en=(en,) if en else ())
 
     def __iter__(self) -> Iterator[AgentConfig]:
         """Every agent in each language and version, for what has to know all texts, such as the redactor and the linter."""

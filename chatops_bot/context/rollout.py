@@ -12,9 +12,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from chatops_bot.context.agent_config import VersionName
-
 BUCKETS = 10_000
+
+VersionName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,32}$")]
 
 Unit = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 

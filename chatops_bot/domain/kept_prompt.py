@@ -12,8 +12,8 @@ from hashlib import sha256
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.language import Language
 
-FORMAT = "chatops-prompt/1"
-"""Begins what is hashed: were the parts ever joined in another way, no hash would stand for two texts."""
+FORMAT = "prompt-1"
+"""Stands in every hash, so that another way of writing a prompt is another prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,14 @@ class PromptRef:
     prompt_hash: str
 
 
-def digest(*parts: str) -> str:
-    """64 hex digits of SHA-256 over the parts, told apart."""
-    return sha256("\0".join((FORMAT, *parts)).encode()).hexdigest()
+def digest(text: str) -> str:
+    """The hash under which a text of this format is kept: 64 hex digits of SHA-256."""
+    return sha256(f"{FORMAT}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def whole(prefix: str, suffix: str) -> str:
+    """The text of a prompt from its two parts."""
+    return f"{prefix}\n\n{suffix}"
 
 
 def prompt_of(
@@ -49,7 +54,7 @@ def prompt_of(
 ) -> KeptPrompt:  # fmt: skip
     """What to keep of a prompt that is being sent."""
     return KeptPrompt(
-        agent_id, version, lang, digest(prefix, suffix), digest(prefix), digest(suffix), tuple(tools), prefix,
+        agent_id, version, lang, digest(whole(prefix, suffix)), digest(prefix), digest(suffix), tuple(tools), prefix,
         suffix if keep_suffix else None,
     )  # fmt: skip
 
@@ -61,7 +66,7 @@ def verified(kept: KeptPrompt) -> KeptPrompt:
         wrong = "stable part"
     elif kept.suffix is not None and digest(kept.suffix) != kept.suffix_hash:
         wrong = "volatile part"
-    elif kept.suffix is not None and digest(kept.prefix, kept.suffix) != kept.prompt_hash:
+    elif kept.suffix is not None and digest(whole(kept.prefix, kept.suffix)) != kept.prompt_hash:
         wrong = "whole"
     if wrong:
         raise StoreError(

@@ -8,8 +8,8 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from chatops_bot.context.agent_config import AgentConfig
-from chatops_bot.context.prompt_size import estimated_tokens
+from chatops_bot.context.prompt_budget import estimated_tokens
+from chatops_bot.context.prompt_types import AgentConfig
 from chatops_bot.domain.kept_prompt import KeptPrompt, prompt_of
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Prompted
