@@ -188,14 +188,21 @@ def _add_prompt(commands: Commands) -> None:
     lint = inside.add_parser(
         "lint", help="what an editor of the texts should look at", description="Exit code: 0 nothing, 1 something."
     )  # fmt: skip
+    budgets = inside.add_parser("budgets", help="approve the sizes that prompts have grown to")
+    budgets.add_argument(
+        "--file", type=Path, default=Path("prompts/budgets.json"), help="(default prompts/budgets.json)"
+    )
+    budgets.add_argument("--approver", default="", help="who approves")
+    budgets.add_argument("--reason", default="", help="what the growth is for")
     for command, run in (
         (show, _prompt_show),
         (diff, _prompt_diff),
         (explain, _prompt_explain),
         (lint, _prompt_lint),
+        (budgets, _prompt_budgets),
     ):
         _which_bot(command)
-        if command is not lint:
+        if command not in (lint, budgets):
             command.add_argument("--agent", default="", help="of this agent only, by its id")
         command.set_defaults(run=run)
 
@@ -394,6 +401,14 @@ def _prompt_lint(options: argparse.Namespace) -> int:
     from chatops_bot.app.where import Where
 
     return while_read(lambda: lint(agents_of(Where(options.data, options.config))))
+
+
+def _prompt_budgets(options: argparse.Namespace) -> int:
+    from chatops_bot.app.prompt_cli import agents_of, budgets
+    from chatops_bot.app.where import Where
+
+    agents = agents_of(Where(options.data, options.config))
+    return budgets(agents, options.file, options.approver, options.reason)
 
 
 def _doctor(options: argparse.Namespace) -> int:

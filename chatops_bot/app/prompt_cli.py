@@ -11,9 +11,10 @@ from pathlib import Path
 
 from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, load_redis_url
+from chatops_bot.app.prompt_budgets import write_budgets
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
-from chatops_bot.app.prompt_sizes import SCENARIOS, prompt_for
+from chatops_bot.app.prompt_sizes import SCENARIOS, prompt_for, reviewed
 from chatops_bot.app.where import Where
 from chatops_bot.context.prompt_budget import estimated_tokens
 from chatops_bot.context.prompt_registry import PromptRegistry
@@ -214,3 +215,16 @@ def _sizes(sections: Mapping[str, str]) -> str:
 
 def _say(text: str) -> None:
     sys.stdout.write(shown(text) + "\n")
+
+
+def budgets(config: AgentsConfig, file: Path, approver: str, reason: str) -> int:
+    """Bring the file of budgets up to date, in the name of whoever approves."""
+    if not approver.strip() or not reason.strip():
+        raise ConfigInvalid("A budget is approved by somebody for a reason; give --approver and --reason.")
+    prompts = list(reviewed(PromptRegistry(configured_texts(config)), SCHEDULER_SPECS))
+    changed = write_budgets(file, prompts, approver=approver, reason=reason)
+    _say(
+        "\n".join(f"approved: {name}" for name in changed)
+        or "Every prompt is within its budget; nothing was changed."
+    )
+    return 0
