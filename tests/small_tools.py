@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.followup import Suggestion
 from chatops_bot.domain.form import AskedAs, Candidates, Choice
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
@@ -90,7 +91,9 @@ class Look:
             await self.gate.wait()
         if self.fault is not None:
             raise self.fault
-        return ToolResult("ok", self.answer, Phrase("找到 1", "1 found"), (Phrase("为什么？", "Why?"),))
+        return ToolResult(
+            "ok", self.answer, Phrase("找到 1", "1 found"), (Suggestion("为什么？", "Why?", "look"),)
+        )
 
 
 @dataclass

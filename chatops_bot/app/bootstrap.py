@@ -32,6 +32,7 @@ from chatops_bot.app.model_choice import configured_model, configured_overhearin
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
+from chatops_bot.app.skills import skill_choice, skill_library, skill_tools
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
@@ -48,6 +49,7 @@ from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.peers import Peers
 from chatops_bot.sessions.recovery import recover_turns, resume_unheard
 from chatops_bot.sessions.router import every_message
+from chatops_bot.skillpacks.library import SkillLibrary
 
 _log = logging.getLogger(__name__)
 
@@ -92,7 +94,12 @@ async def open_bot(
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
-        registry = await stack.enter_async_context(open_registry(config, secrets, clock, tools))
+        library = skill_library(config)
+        await library.refresh()
+        skills = skill_choice(config, library)
+        registry = await stack.enter_async_context(
+            open_registry(config, secrets, clock, [*tools, *skill_tools(skills)])
+        )
         turns = TurnCount(metrics := Metrics())
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
@@ -103,7 +110,7 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs,
+            node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills,
             overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
@@ -125,6 +132,9 @@ async def open_bot(
         await api.start(desk)
         stack.callback(desk.take_no_more)
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
+        if skills is not None:
+            again = partial(_refresh_skills, library, config.skills.refresh_minutes)
+            _run_beside(stack, again(), "reading of skills")
         _look_after(stack, core, config.store.lease_seconds, metrics, policy, health)
         health.recovered()
         stack.callback(health.drain)
@@ -321,6 +331,12 @@ def _look_after(
     _run_beside(stack, sweep(_overdue(core, lease_seconds)), "expiry sweep", health)
     _run_beside(stack, metrics.watch_loop(), "loop lag")
     _run_beside(stack, policy.watch(_in_one_process(core.store, lease_seconds)), "policy check")
+
+
+async def _refresh_skills(library: SkillLibrary, minutes: int) -> None:
+    while True:
+        await asyncio.sleep(minutes * 60)
+        await library.refresh()
 
 
 def _run_beside(

@@ -5,6 +5,7 @@ from pathlib import Path
 import yaml
 
 from chatops_bot.context.agent_config import AgentConfig
+from chatops_bot.context.skill_text import SkillWords
 from chatops_bot.domain.language import Language
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -23,3 +24,12 @@ def load_agents(agent_id: str = "opsbot") -> dict[Language, AgentConfig]:
         text = (bundled("prompts") / "agents" / f"{agent_id}.{language}.yaml").read_text(encoding="utf-8")
         agents[language] = AgentConfig.model_validate(yaml.safe_load(text)["agent"])
     return agents
+
+
+def load_skill_words() -> dict[Language, SkillWords]:
+    """What the model is told of skills, in both languages. Raises pydantic's ValidationError when a file is wrong."""
+    words: dict[Language, SkillWords] = {}
+    for language in ("zh", "en"):
+        text = (bundled("prompts") / f"skills.{language}.yaml").read_text(encoding="utf-8")
+        words[language] = SkillWords.model_validate(yaml.safe_load(text)["skills"])
+    return words

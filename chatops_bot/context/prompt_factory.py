@@ -50,9 +50,16 @@ class AgentPrompt:
 
 
 def build_agent_system_prompt(
-    agent: AgentConfig, tools: Sequence[ToolBrief], context: TurnContext, intent: str
+    agent: AgentConfig,
+    tools: Sequence[ToolBrief],
+    context: TurnContext,
+    intent: str,
+    *,
+    skills: str = "",
+    personal_skills: str = "",
 ) -> AgentPrompt:
-    """Compile the prompt. Raises ValueError for a blank intent or a time without a zone."""
+    """Compile the prompt. `skills` is the section of what everybody may load, `personal_skills` the lines about what the asker
+    may load beyond that; either may be empty. Raises ValueError for a blank intent or a time without a zone."""
     if not intent.strip():
         raise ValueError("intent is blank: pass what the user asked for")
     if context.now.tzinfo is None:
@@ -61,10 +68,12 @@ def build_agent_system_prompt(
         _identity(agent),
         _capabilities(agent),
         _available_tools(tools),
+        *((skills,) if skills else ()),
         _constraints(agent, tools),
         FOLLOWUP_RULE,
     )
-    return AgentPrompt(prefix="\n\n".join(sections), suffix=_context(agent, context))
+    suffix = [_context(agent, context), *((personal_skills,) if personal_skills else ())]
+    return AgentPrompt(prefix="\n\n".join(sections), suffix="\n".join(suffix))
 
 
 def confidential(agent: AgentConfig) -> tuple[str, ...]:

@@ -352,6 +352,7 @@ class Conductor:
             context=ToolContext(author, session, turn_id),
             language=language,
             briefing=self._briefer.brief(turn_input, entries, language),
+            asked=turn_input.text,
         )
 
         async def emit(event: TurnEvent) -> None:

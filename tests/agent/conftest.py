@@ -45,7 +45,7 @@ class Stage:
             context=ToolContext(person, SESSION, "turn_1"),
             language="en",
             briefing=Briefing(
-                Toolbox(self.dispatcher.registry), lambda _: "You are a bot.", (UserMessage("what failed?"),)
+                Toolbox(self.dispatcher.registry), lambda *_: "You are a bot.", (UserMessage("what failed?"),)
             ),
         )
 

@@ -72,7 +72,7 @@ class Playground:
             context=ToolContext(OSCAR, session_of(number), f"turn_{number}"),
             language="en",
             briefing=Briefing(
-                Toolbox(dispatcher.registry), lambda _: "You are a bot.", (UserMessage(question),)
+                Toolbox(dispatcher.registry), lambda *_: "You are a bot.", (UserMessage(question),)
             ),
         )
 

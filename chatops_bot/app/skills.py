@@ -1,0 +1,31 @@
+"""The skills of a bot: where they come from, which of them are loaded from the start, and the tools that reach them."""
+
+from chatops_bot.app.bundled import bundled, load_skill_words
+from chatops_bot.app.config import Config
+from chatops_bot.ports import Tool
+from chatops_bot.sessions.skill_choice import SkillChoice
+from chatops_bot.skillpacks.folder import SkillFolder
+from chatops_bot.skillpacks.library import SkillLibrary, Source
+from chatops_bot.tools.load_skill import LoadSkill
+
+
+def skill_library(config: Config) -> SkillLibrary:
+    """Every source that `config` names, then the skills that ship, so that an operator's own replaces one of those. Nothing is
+    read yet."""
+    skills = config.skills
+    sources: list[Source] = [SkillFolder(folder, str(folder)) for folder in skills.folders]
+    shipped = SkillFolder(bundled("skills"), "skills")
+    return SkillLibrary([*sources, shipped] if skills.enabled else [])
+
+
+def skill_choice(config: Config, library: SkillLibrary) -> SkillChoice | None:
+    """Which skills a turn has; None when they are off."""
+    if not config.skills.enabled:
+        return None
+    preload = config.skills.preload
+    return SkillChoice(library, load_skill_words(), preload.agents, preload.channels)
+
+
+def skill_tools(choice: SkillChoice | None) -> list[Tool]:
+    """The tools that reach the skills of `choice`; none when skills are off."""
+    return [] if choice is None else [LoadSkill(choice.skills, choice.words["en"].load_skill)]
