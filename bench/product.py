@@ -102,7 +102,7 @@ class Product:
             context=ToolContext(ASKER, session, self.ids.new("turn")),
             language="en",
             briefing=Briefing(
-                Toolbox(self.dispatcher.registry), lambda _tools, _skills: self.system, (UserMessage(prompt),)
+                Toolbox(self.dispatcher.registry), lambda *_: self.system, (UserMessage(prompt),)
             ),
         )
         await loop.run_turn(turn, emit)

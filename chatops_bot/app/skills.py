@@ -1,5 +1,9 @@
 """The skills of a bot: where they come from, which of them are loaded from the start, and the tools that reach them."""
 
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from chatops_bot.app.bundled import bundled, load_skill_words
 from chatops_bot.app.config import Config
 from chatops_bot.ports import Tool
@@ -18,14 +22,39 @@ def skill_library(config: Config) -> SkillLibrary:
     return SkillLibrary([*sources, shipped] if skills.enabled else [])
 
 
-def skill_choice(config: Config, library: SkillLibrary) -> SkillChoice | None:
-    """Which skills a turn has; None when they are off."""
-    if not config.skills.enabled:
-        return None
-    preload = config.skills.preload
-    return SkillChoice(library, load_skill_words(), preload.agents, preload.channels)
+@dataclass(frozen=True, slots=True)
+class BotSkills:
+    """`choice` is which skills a turn has, None when they are off."""
+
+    library: SkillLibrary
+    choice: SkillChoice | None
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools that reach the skills; none when they are off."""
+        choice = self.choice
+        return [] if choice is None else [LoadSkill(choice.skills, choice.words["en"].load_skill)]
+
+    def beside(self, tools: Sequence[Tool]) -> list[Tool]:
+        """`tools`, and those that reach the skills."""
+        return [*tools, *self.tools]
+
+    async def keep_reading(self, minutes: int) -> None:
+        """Read the sources again every so many minutes, until cancelled."""
+        while True:
+            await asyncio.sleep(minutes * 60)
+            await self.library.refresh()
 
 
-def skill_tools(choice: SkillChoice | None) -> list[Tool]:
-    """The tools that reach the skills of `choice`; none when skills are off."""
-    return [] if choice is None else [LoadSkill(choice.skills, choice.words["en"].load_skill)]
+def skills_of(config: Config) -> BotSkills:
+    """The skills of a bot, not read yet."""
+    library, preload = skill_library(config), config.skills.preload
+    choice = SkillChoice(library, load_skill_words(), preload.agents, preload.channels)
+    return BotSkills(library, choice if config.skills.enabled else None)
+
+
+async def read_skills(config: Config) -> BotSkills:
+    """The skills of a bot, read once."""
+    skills = skills_of(config)
+    await skills.library.refresh()
+    return skills
