@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person
-from chatops_bot.domain.skill import LOAD_SKILL, NO_SUCH_SKILL, Skill
+from chatops_bot.domain.skill import LOAD_SKILL, NO_SUCH_SKILL, RUN_SKILL_SCRIPT, Skill
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.ports import Skills, ToolContext, ToolSpec
 
@@ -40,6 +40,6 @@ class LoadSkill:
             "ok",
             {"skill": skill.name, "text": skill.body},
             Phrase(f"已读取 {skill.name}", f"{skill.name} loaded"),
-            offers=skill.tools,
+            offers=(*skill.tools, RUN_SKILL_SCRIPT) if skill.scripts else skill.tools,
             rounds=skill.rounds,
         )

@@ -14,7 +14,7 @@ from chatops_bot.sandbox import inside
 from chatops_bot.sandbox.host import Host, find_host
 from chatops_bot.sandbox.limits import Limits
 from chatops_bot.sandbox.probe import judged, probed
-from chatops_bot.sandbox.runner import Sandboxes, open_runner
+from chatops_bot.sandbox.runner import Sandboxes, ThisMachine
 from chatops_bot.sandbox.seccomp import filter_for_this_machine
 
 ALL_WELL = dict.fromkeys(inside.CHECKS, True)
@@ -44,7 +44,7 @@ def option(old: str, *new: str) -> str:
 
 async def test_where_everything_holds_scripts_run(host: Host):
     assert await probed(host, Limits(), filter_for_this_machine()) == host
-    assert isinstance(await open_runner(), Sandboxes)
+    assert isinstance(await ThisMachine().runner(), Sandboxes)
 
 
 @pytest.mark.parametrize(
