@@ -86,17 +86,7 @@ class Metrics:
             "chatops_model_tokens", "Tokens as the provider counts them; cached ones are input too, reasoning ones output.", ["model", "kind"],
             registry=of,
         )  # fmt: skip
-        self.prompts = Counter(
-            "chatops_prompts", "Prompts of model calls, by agent and version of its text.", ["agent", "version"], registry=of,
-        )  # fmt: skip
-        self.prompt_chars = Histogram(
-            "chatops_prompt_chars", "How long the system text of a model call was.", ["agent", "version"],
-            buckets=_PROMPT_CHARS, registry=of,
-        )  # fmt: skip
-        self.prompt_turns = Counter(
-            "chatops_prompt_turns", "Turns that came to rest, by agent and version of its text: what a rollout is judged by.",
-            ["agent", "version", "outcome"], registry=of,
-        )  # fmt: skip
+        self._of_prompts(of)
         self.first_delta_seconds = Histogram(
             "chatops_model_first_delta_seconds", "From a model call to the first piece of its answer.", ["model"],
             buckets=_MODEL_SECONDS, registry=of,
@@ -114,6 +104,20 @@ class Metrics:
             "chatops_build_info", "1, with what runs as labels.", ["version", "python"], registry=of
         )
         build.labels(program_version(), platform.python_version()).set(1)
+
+    def _of_prompts(self, of: CollectorRegistry) -> None:
+        """What a rollout is judged by, beside the cost."""
+        self.prompts = Counter(
+            "chatops_prompts", "Prompts of model calls, by agent and version of its text.", ["agent", "version"], registry=of,
+        )  # fmt: skip
+        self.prompt_chars = Histogram(
+            "chatops_prompt_chars", "How long the system text of a model call was.", ["agent", "version"],
+            buckets=_PROMPT_CHARS, registry=of,
+        )  # fmt: skip
+        self.prompt_turns = Counter(
+            "chatops_prompt_turns", "Turns that came to rest, by agent and version of its text: what a rollout is judged by.",
+            ["agent", "version", "outcome"], registry=of,
+        )  # fmt: skip
 
     async def text(self, proposals: Proposals) -> bytes:
         """Every series in Prometheus' text format. Proposals that the store cannot tell in time are NaN, not old."""

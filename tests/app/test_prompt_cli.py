@@ -64,7 +64,8 @@ async def test_a_text_that_somebody_changed_is_not_shown(tmp_path: Path):
         await prompt_cli.show(where, changed.prompt_hash, "")
 
 
-@pytest.mark.case("prompt-R11", "prompt-R64")
+@pytest.mark.case("prompt-R11")
+@pytest.mark.case("prompt-R64")
 async def test_a_difference_is_told_by_section(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     old, new = kept("query"), kept("answer")
     where = await filled(tmp_path, old, new)
