@@ -79,18 +79,8 @@ class Metrics:
         self.edits_wanted = Counter(
             "chatops_edits_wanted", "Edits asked for; those not in chatops_slack_calls were coalesced.", registry=of
         )  # fmt: skip
-        self.model_requests = Counter(
-            "chatops_model_requests", "Calls of a language model, or of the rules.", ["model", "result"], registry=of
-        )  # fmt: skip
-        self.model_tokens = Counter(
-            "chatops_model_tokens", "Tokens as the provider counts them; cached ones are input too, reasoning ones output.", ["model", "kind"],
-            registry=of,
-        )  # fmt: skip
+        self._of_the_model(of)
         self._of_prompts(of)
-        self.first_delta_seconds = Histogram(
-            "chatops_model_first_delta_seconds", "From a model call to the first piece of its answer.", ["model"],
-            buckets=_MODEL_SECONDS, registry=of,
-        )  # fmt: skip
         self.loop_lag = Histogram(
             "chatops_loop_lag_seconds", "How late the event loop ran what was due.", buckets=_LAG_SECONDS, registry=of,
         )  # fmt: skip
@@ -104,6 +94,20 @@ class Metrics:
             "chatops_build_info", "1, with what runs as labels.", ["version", "python"], registry=of
         )
         build.labels(program_version(), platform.python_version()).set(1)
+
+    def _of_the_model(self, of: CollectorRegistry) -> None:
+        """Its calls, tokens and speed."""
+        self.model_requests = Counter(
+            "chatops_model_requests", "Calls of a language model, or of the rules.", ["model", "result"], registry=of
+        )  # fmt: skip
+        self.model_tokens = Counter(
+            "chatops_model_tokens", "Tokens as the provider counts them; cached ones are input too, reasoning ones output.", ["model", "kind"],
+            registry=of,
+        )  # fmt: skip
+        self.first_delta_seconds = Histogram(
+            "chatops_model_first_delta_seconds", "From a model call to the first piece of its answer.", ["model"],
+            buckets=_MODEL_SECONDS, registry=of,
+        )  # fmt: skip
 
     def _of_prompts(self, of: CollectorRegistry) -> None:
         """What a rollout is judged by, beside the cost."""
