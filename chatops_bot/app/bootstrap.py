@@ -69,6 +69,7 @@ class Bot:
     bot_user_id: str
     model_name: str
     failed: asyncio.Event
+    reload_prompts: Callable[[], None]
 
 
 @asynccontextmanager
@@ -132,13 +133,14 @@ async def open_bot(
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        yield Bot(web_url, identity.user_id, core.model_name, health.failed)
+        yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
     """What closes what is overdue, by what it is; of several processes one does it, as long as it lives."""
     works = {
         "proposals": core.applying.sweep,
+        "prompts": core.store.prompts.drop_overdue,
         "reminders": core.reminders.sweep,
         "what was run": core.afterwards.sweep,
         "forms": core.forms.sweep,
