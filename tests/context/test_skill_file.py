@@ -103,7 +103,7 @@ def deep(opening: str, closing: str) -> str:
     return f"{HEAD}metadata: {opening * 3000}{closing * 3000}\n"
 
 
-BROKEN = {
+BROKEN: dict[str, tuple[str | bytes, int]] = {
     "empty file": (b"", 1),
     "no front matter": ("# Triage\nLook.", 1),
     "blank before it": (f"\n---\n{HEAD}---\nx", 1),
