@@ -81,6 +81,7 @@ async def test_a_listed_skill_is_loaded_whole_and_leaves_the_list(world: World, 
     assert "UNTRUSTED" not in loaded
 
 
+@pytest.mark.case("nightingale-T13")
 async def test_its_tools_come_with_the_next_step_and_stay_for_the_next_turn(world: World, tmp_path: Path):
     folder = write(tmp_path / "skills", TRIAGE.replace("query_instances", "look"))
     look = Look()
@@ -151,6 +152,7 @@ HIDDEN = {
 }
 
 
+@pytest.mark.case("nightingale-T60")
 @pytest.mark.parametrize("limit", HIDDEN)
 async def test_a_hidden_skill_is_on_no_list_and_reads_as_absent_by_any_name(
     world: World, tmp_path: Path, limit: str
@@ -250,3 +252,20 @@ async def test_without_skills_nothing_is_said_of_them(world: World):
     assert "[SKILLS]" not in prefix(request)
     assert "load_skill" not in prefix(request) + suffix(request)
     assert not {"load_skill", "run_skill_script"} & offered(request)
+
+
+@pytest.mark.case("nightingale-T15")
+async def test_the_longest_skill_arrives_to_the_letter_and_stays(world: World, tmp_path: Path):
+    body = "\n".join(f"{number}. Look at worker {number}." for number in range(2_000))
+    folder = write(tmp_path / "skills", f"---\nname: long-skill\ndescription: Long.\n---\n{body}")
+    model = ScriptedModel(
+        [calls(("load_skill", {"name": "long-skill"})), says("Loaded."), says("Still there.")]
+    )
+    async with world.bot(model, config=config_with(world, folder)):
+        ts = await world.says("oscar", f"{world.mention} load it")
+        await world.settled(ts, 1)
+        await world.says("oscar", f"{world.mention} go on", ts)
+        await world.settled(ts, 3)
+    assert len(body) > 50_000
+    for request in model.requests[1:]:
+        assert body in results(request, "load_skill")[0]
