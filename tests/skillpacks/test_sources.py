@@ -17,6 +17,7 @@ from chatops_bot.skillpacks.archive import SkillArchive
 from chatops_bot.skillpacks.folder import SkillFolder
 from chatops_bot.skillpacks.git import SkillRepository
 from chatops_bot.skillpacks.library import SkillLibrary, described
+from chatops_bot.skillpacks.unpacking import forget_others
 from tests.skillpacks.hostile_packages import tarred, zipped
 
 OSCAR = Person("U1", "Oscar", Role.OPERATOR)
@@ -226,3 +227,15 @@ def test_the_list_names_what_is_broken_with_its_line(tmp_path: Path, capsys: pyt
     told = json.loads(capsys.readouterr().out)
     assert [each["line"] for each in told["broken"]] == [4]
     assert "task-failure-triage" in [skill["name"] for skill in told["skills"]]
+
+
+def test_packages_that_are_used_no_more_are_forgotten(tmp_path: Path):
+    kept, package = tmp_path / "kept", tmp_path / "skills.zip"
+    package.write_bytes(ZIP)
+    list(SkillArchive(package, kept).read())
+    (kept / ".unpacking-1-left").mkdir()
+    package.write_bytes(TAR)
+    (skill,) = SkillArchive(package, kept).read()
+    assert isinstance(skill, Skill)
+    forget_others(kept, [skill.folder, tmp_path])
+    assert [path.name for path in kept.iterdir()] == [skill.folder.relative_to(kept).parts[0]]
