@@ -21,6 +21,7 @@ from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.metering import (
     MeteredModel,
+    MeteredScripts,
     TurnCount,
     metered_events,
     metered_platform,
@@ -92,10 +93,12 @@ async def open_bot(
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
-        skills = await read_skills(config)
-        more = skills.beside(tools)
-        registry = await stack.enter_async_context(open_registry(config, secrets, clock, more))
-        turns = TurnCount(metrics := Metrics())
+        metrics = Metrics()
+        skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+        registry = await stack.enter_async_context(
+            open_registry(config, secrets, clock, skills.beside(tools))
+        )
+        turns = TurnCount(metrics)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)

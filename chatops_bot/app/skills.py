@@ -1,8 +1,9 @@
 """The skills of a bot: where they come from, which of them are loaded from the start, and the tools that reach them."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from chatops_bot.app.bundled import bundled, load_skill_words
@@ -10,7 +11,7 @@ from chatops_bot.app.config import Config
 from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.domain.language import Phrase
 from chatops_bot.ports import ScriptRunner, Tool
-from chatops_bot.sandbox.runner import NoScripts, open_runner
+from chatops_bot.sandbox.runner import NoScripts, ThisMachine
 from chatops_bot.sessions.skill_choice import SkillChoice
 from chatops_bot.skillpacks.archive import SkillArchive
 from chatops_bot.skillpacks.folder import SkillFolder
@@ -20,7 +21,7 @@ from chatops_bot.skillpacks.unpacking import forget_others
 from chatops_bot.tools.load_skill import LoadSkill
 from chatops_bot.tools.run_skill_script import RunSkillScript
 
-_SCRIPTS_OFF = Phrase("配置 skills.scripts 为 false。", "skills.scripts is false in the configuration.")
+_log = logging.getLogger(__name__)
 
 
 def skill_library(skills: SkillsConfig, data: Path) -> SkillLibrary:
@@ -43,22 +44,21 @@ def _kept(data: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class BotSkills:
-    """`choice` is which skills a turn has, None when they are off."""
+    """`choice` is which skills a turn has, None when they are off; `scripts` is what runs theirs, None when that is off."""
 
     library: SkillLibrary
-    runner: ScriptRunner
     choice: SkillChoice | None
+    scripts: ScriptRunner | None
 
     @property
     def tools(self) -> list[Tool]:
         """The tools that reach the skills; none when they are off."""
-        if self.choice is None:
+        choice = self.choice
+        if choice is None:
             return []
-        skills, words = self.choice.skills, self.choice.words["en"]
-        return [
-            LoadSkill(skills, words.load_skill),
-            RunSkillScript(skills, self.runner, words.run_skill_script),
-        ]
+        words, scripts = choice.words["en"], self.scripts
+        run = [] if scripts is None else [RunSkillScript(choice.skills, scripts, words.run_skill_script)]
+        return [LoadSkill(choice.skills, words.load_skill), *run]
 
     def beside(self, tools: Sequence[Tool]) -> list[Tool]:
         """`tools`, and those that reach the skills."""
@@ -71,19 +71,32 @@ class BotSkills:
             await self.library.refresh()
 
 
-def skills_of(config: Config) -> BotSkills:
+THIS_MACHINE = ThisMachine()
+_NOT_TRIED = NoScripts(Phrase("隔离尚未检验。", "The isolation was not tried yet."))
+
+
+def skills_of(config: Config, scripts: ScriptRunner = _NOT_TRIED) -> BotSkills:
     """The skills of a bot, not read yet."""
     library, preload = skill_library(config.skills, config.data), config.skills.preload
     choice = SkillChoice(library, load_skill_words(), preload.agents, preload.channels)
-    return BotSkills(library, NoScripts(_SCRIPTS_OFF), choice if config.skills.enabled else None)
+    return BotSkills(
+        library,
+        choice if config.skills.enabled else None,
+        None if config.skills.scripts == "off" else scripts,
+    )
 
 
-async def read_skills(config: Config) -> BotSkills:
-    """The skills of a bot, read once, and the isolation of their scripts, tried once."""
-    skills = skills_of(config)
+async def read_skills(
+    config: Config, meter: Callable[[ScriptRunner], ScriptRunner] = lambda runner: runner
+) -> BotSkills:
+    """The skills of a bot, read once, and what runs their scripts, counted by `meter`."""
+    scripts: ScriptRunner = _NOT_TRIED
+    if config.skills.enabled and config.skills.scripts != "off":
+        scripts = await THIS_MACHINE.runner()
+        if scripts.disabled_because is not None:
+            _log.warning("scripts of skills are not run: %s", scripts.disabled_because.en)
+    skills = skills_of(config, meter(scripts))
     await skills.library.refresh()
     used = [skill.folder for skill in skills.library.all]
     await asyncio.to_thread(forget_others, _kept(config.data), used)
-    if not (config.skills.scripts and any(skill.scripts for skill in skills.library.all)):
-        return skills
-    return replace(skills, runner=await open_runner())
+    return skills

@@ -14,7 +14,7 @@ import yaml
 
 from chatops_bot.app.doctor.local import reachable
 from chatops_bot.simulators.slack import Workspace
-from tests.app.conftest import DEADLINE, REPOSITORY, DemoProcess, plain_env, run_cli
+from tests.app.conftest import DEADLINE, REPOSITORY, DemoProcess, plain_env, run_cli, run_cold
 
 SECRETS = {
     "SCHEDULER_VIEWER_PASSWORD": "pw-viewer-of-tests",
@@ -50,7 +50,7 @@ def config_file(folder: Path, **sections: Any) -> Path:
 )
 def test_help_comes_at_once(command: tuple[str, ...]):
     began = time.monotonic()
-    helped = run_cli(*command, "--help")
+    helped = run_cold(*command, "--help")
     print(f"\n[measured] --help of {' '.join(command) or 'chatops-bot'}: {time.monotonic() - began:.2f} s")
     assert (helped.returncode, helped.stderr) == (0, "")
     assert helped.stdout.startswith("usage: chatops-bot")

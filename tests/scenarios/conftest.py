@@ -98,7 +98,7 @@ class World:
             alerts=AlertsConfig(channel=self.incidents),
             web=WebConfig(port=0),
             shutdown=ShutdownConfig(drain_seconds=0),
-            skills=SkillsConfig(scripts=False),  # the probe of their isolation takes longer than a start
+            skills=SkillsConfig(scripts="off"),  # the probe of their isolation takes longer than a start
         ).model_copy(update=changes)
 
     def secrets(self) -> Secrets:

@@ -1,4 +1,4 @@
-"""Checks of the skills: which can be used, which are broken and where, and whether scripts can run."""
+"""Checks of the skills: which can be used, which are broken and where."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,6 @@ from chatops_bot.app.core import open_registry
 from chatops_bot.app.doctor.findings import Finding, ok, warning
 from chatops_bot.app.skills import skills_of
 from chatops_bot.domain.skill import Skill
-from chatops_bot.sandbox.runner import open_runner
 from chatops_bot.skillpacks.library import described
 
 
@@ -34,7 +33,7 @@ async def check_skills(config: Config, secrets: Secrets) -> Sequence[Finding]:
         for skill in skills
         for remark in skill.remarks
     ]
-    return [*(found or [ok("skills", f"{len(skills)} skills can be used.")]), *await _scripts(config, skills)]
+    return found or [ok("skills", f"{len(skills)} skills can be used.")]
 
 
 def _unknown_tools(skills: Iterable[Skill], tools: Sequence[str]) -> list[str]:
@@ -55,12 +54,3 @@ def _unknown_preloads(config: Config, skills: Iterable[Skill]) -> list[str]:
         for name in names
         if name not in known
     ]
-
-
-async def _scripts(config: Config, skills: Iterable[Skill]) -> list[Finding]:
-    if not (config.skills.scripts and any(skill.scripts for skill in skills)):
-        return []
-    reason = (await open_runner()).disabled_because
-    if reason is not None:
-        return [warning("skill scripts", f"Scripts of skills are not run here: {reason.en}")]
-    return [ok("skill scripts", "Scripts of skills run in a sandbox that holds.")]
