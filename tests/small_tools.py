@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from chatops_bot.app.bundled import load_phrases
 from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.followup import Suggestion
 from chatops_bot.domain.form import AskedAs, Candidates, Choice
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
@@ -23,6 +25,7 @@ from chatops_bot.tools.proposing import Proposer
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
 OSCAR = Person("U1", "Oscar", Role.OPERATOR)
 HOUR = timedelta(hours=1)
+PHRASES = load_phrases()["en"].loop
 KEY = b"the key of the tests, 32 bytes.."
 
 
@@ -90,7 +93,9 @@ class Look:
             await self.gate.wait()
         if self.fault is not None:
             raise self.fault
-        return ToolResult("ok", self.answer, Phrase("找到 1", "1 found"), (Phrase("为什么？", "Why?"),))
+        return ToolResult(
+            "ok", self.answer, Phrase("找到 1", "1 found"), (Suggestion("为什么？", "Why?", "look"),)
+        )
 
 
 @dataclass

@@ -7,6 +7,8 @@ conversation itself is never changed by that.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from chatops_bot.context.prompt_phrases import LoopPhrases
+from chatops_bot.context.skill_text import loaded_in
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import Message, ModelRequest, SystemMessage
 from chatops_bot.domain.tool import ToolResult
@@ -19,20 +21,24 @@ def whole(messages: Sequence[Message]) -> Sequence[Message]:
 
 @dataclass(slots=True)
 class Briefing:
-    """`system` writes the system text for the tools on offer; `history` is the conversation up to and with the newest message
-    and its volatile context; `fit` chooses what is sent of the conversation. `rounds` is how many steps with tools a loaded skill
-    asked for, 0 when none did."""
+    """`system` writes the system text for the tools on offer and the names of loaded skills; `history` is the conversation up to
+    and with the newest message and its volatile context; `phrases` is what the loop tells the model itself; `fit` chooses what is
+    sent of the conversation. `rounds` is how many steps with tools a loaded skill asked for, 0 when none did; `skills` are the
+    names of those that the asker can see."""
 
     toolbox: Toolbox
-    system: Callable[[Toolbox], str]
+    system: Callable[[Toolbox, frozenset[str]], str]
     history: tuple[Message, ...]
+    phrases: LoopPhrases
     fit: Callable[[Sequence[Message]], Sequence[Message]] = whole
     rounds: int = 0
+    skills: frozenset[str] = frozenset()
 
     def request(self, said: Sequence[Message], language: Language, *, may_call: bool = True) -> ModelRequest:
         """The next model call: `said` is what came since in this turn."""
-        messages = (SystemMessage(self.system(self.toolbox)), *self.fit((*self.history, *said)))
-        return ModelRequest(messages, self.toolbox.definitions() if may_call else (), language)
+        sent = self.fit((*self.history, *said))
+        system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
+        return ModelRequest((system, *sent), self.toolbox.definitions() if may_call else (), language)
 
     def take(self, result: ToolResult) -> None:
         """Offer what a result brings, from the next step on."""

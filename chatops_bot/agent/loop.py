@@ -16,9 +16,10 @@ from itertools import groupby
 
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.step import Step, is_cut, json_error
-from chatops_bot.context.followups import MAX_FOLLOWUPS
 from chatops_bot.context.history import answer_to, assistant_message
+from chatops_bot.context.next_steps import worth_offering
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError
+from chatops_bot.domain.followup import FollowUp, Suggestion
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import (
     AssistantMessage,
@@ -85,11 +86,6 @@ CALL_IN_TEXT = Phrase(
     "模型把工具调用写成了文字，没有执行。", "The model wrote a tool call as text; it was not run."
 )
 INCOMPLETE = Phrase("分析未完成。", "Analysis incomplete.")
-CALL_PROPERLY = "You wrote a tool call as text. It was not run and nobody saw it. Make the call through the tool interface, or answer."
-SAY_SOMETHING = (
-    "Your answer was empty. Do not call tools. Answer the person now, in their language, from what was found."
-)
-SUM_UP = "The limit of tool rounds is reached. Do not call tools. Sum up what was found, cite it, and say what was not checked."
 
 
 Emit = Callable[[TurnEvent], Awaitable[None]]
@@ -97,7 +93,7 @@ Emit = Callable[[TurnEvent], Awaitable[None]]
 
 @dataclass(slots=True)
 class Turn:
-    """One turn's input. `said` is what model and tools have said in it; the loop appends to it.
+    """One turn's input. `said` is what model and tools have said in it; the loop appends to it. `asked` is the newest message.
 
     `taken_ids` are the ids of all calls that the model sees, so that no id stands for two calls of one history. `usage` adds up
     what the model calls of the turn cost.
@@ -108,8 +104,9 @@ class Turn:
     briefing: Briefing
     said: list[Message] = field(default_factory=list)
     memory: TurnMemory = field(init=False)
-    suggestions: list[str] = field(default_factory=list)
-    answered: set[str] = field(default_factory=set)
+    asked: str = ""
+    suggestions: list[FollowUp] = field(default_factory=list)
+    answered: set[FollowUp] = field(default_factory=set)
     waits: bool = False
     usage: Usage = field(default_factory=Usage)
     taken_ids: set[str] = field(init=False)
@@ -124,10 +121,13 @@ class Turn:
 
         What a result answers is suggested no more; where it goes on from there comes first.
         """
-        self.answered |= {answer.said_in(self.language) for answer in result.answers}
-        texts = [suggestion.said_in(self.language) for suggestion in result.suggestions]
-        ordered = [*texts, *self.suggestions] if result.answers else [*self.suggestions, *texts]
-        self.suggestions = [text for text in dict.fromkeys(ordered) if text not in self.answered]
+        self.answered |= {self._step(answer) for answer in result.answers}
+        steps = [self._step(suggestion) for suggestion in result.suggestions]
+        ordered = [*steps, *self.suggestions] if result.answers else [*self.suggestions, *steps]
+        self.suggestions = [step for step in dict.fromkeys(ordered) if step not in self.answered]
+
+    def _step(self, suggestion: Suggestion) -> FollowUp:
+        return FollowUp(suggestion.needs, suggestion.said_in(self.language))
 
 
 class Loop:
@@ -159,7 +159,7 @@ class Loop:
             await self._remember(turn, step, calls)
             if not calls and step.wrote_call and not corrected:
                 corrected = True
-                turn.said.append(SystemMessage(CALL_PROPERLY))
+                turn.said.append(SystemMessage(turn.briefing.phrases.call_properly))
                 last_text = step.body or last_text
                 await emit(RoundEnded())
                 continue
@@ -222,7 +222,7 @@ class Loop:
     async def _rest_with_answer(self, turn: Turn, step: Step, last_text: str, emit: Emit) -> None:
         """No tool call: the text was the answer. An empty one is asked for once more, without tools."""
         if step.empty and step.finish is not FinishReason.TRUNCATED:
-            turn.said.append(SystemMessage(SAY_SOMETHING))
+            turn.said.append(SystemMessage(turn.briefing.phrases.say_something))
             step = await self._ask(turn, emit, may_call=False)
             await self._remember(turn, step, ())
         if step.wrote_call:
@@ -233,8 +233,16 @@ class Loop:
             await emit(Noted(SILENT))
             await emit(Rested(TurnOutcome.FAILED, last_text))
             return
-        followups = step.followups or tuple(turn.suggestions[:MAX_FOLLOWUPS])
+        followups = self._offered(turn, step.followups) or self._offered(turn, turn.suggestions)
         await emit(Rested(TurnOutcome.ANSWERED, step.body, followups))
+
+    def _offered(self, turn: Turn, steps: Sequence[FollowUp]) -> tuple[str, ...]:
+        """The questions of those steps that the asker can really have."""
+
+        def can(name: str) -> bool:
+            return name in turn.briefing.skills or self._dispatcher.may_call(name, turn.context, turn.memory)
+
+        return worth_offering(steps, asked=turn.asked, language=turn.language, can=can)
 
     async def _run_calls(self, turn: Turn, calls: Sequence[ToolCall], emit: Emit) -> None:
         """Run the calls of one model message: neighbouring reads together, a write alone; once one waits, no more reads."""
@@ -311,14 +319,14 @@ class Loop:
     async def _sum_up(self, turn: Turn, last_text: str, cap: int, emit: Emit) -> None:
         """The cap is reached: one more call, without tools, sums up; if it fails, the last text stands as incomplete."""
         await emit(Noted(CAP_REACHED.filled(rounds=cap)))
-        turn.said.append(SystemMessage(SUM_UP))
+        turn.said.append(SystemMessage(turn.briefing.phrases.sum_up))
         try:
             step = await self._ask(turn, emit, may_call=False)
         except ModelError:
             step = Step()
         if step.body:
             await self._remember(turn, step, ())
-            await emit(Rested(TurnOutcome.CAPPED, step.body, step.followups))
+            await emit(Rested(TurnOutcome.CAPPED, step.body, self._offered(turn, step.followups)))
         else:
             await emit(Noted(INCOMPLETE))
             await emit(Rested(TurnOutcome.CAPPED, last_text))

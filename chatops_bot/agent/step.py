@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from chatops_bot.agent.written_call import WrittenCallGuard
 from chatops_bot.context.followups import FollowupSplitter
+from chatops_bot.domain.followup import FollowUp
 from chatops_bot.domain.model import (
     Finished,
     FinishReason,
@@ -44,7 +45,7 @@ class Step:
     reasoning: Reasoning = field(default_factory=Reasoning)
     model: str = ""
     size: int = 0
-    followups: tuple[str, ...] = ()
+    followups: tuple[FollowUp, ...] = ()
     _visible: list[str] = field(default_factory=list)
     _guard: WrittenCallGuard = field(init=False)
     _splitter: FollowupSplitter = field(default_factory=FollowupSplitter)

@@ -21,6 +21,7 @@ from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.metering import (
     MeteredModel,
+    MeteredScripts,
     TurnCount,
     metered_events,
     metered_platform,
@@ -32,6 +33,7 @@ from chatops_bot.app.model_choice import configured_model, configured_overhearin
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
+from chatops_bot.app.skills import BotSkills, read_skills
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
@@ -83,17 +85,20 @@ async def open_bot(
     tools: Sequence[Tool] = (),
     logs: Withheld | None = None,
 ) -> AsyncGenerator[Bot, None]:
-    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines
-    go through. `model`, `wrap_store`, `posts` and `tools` are for tests that play a model, a crash, a workspace without rate
-    limits, or a back end.
+    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines go through. The
+    other arguments are for tests that play a model, a crash, a workspace without rate limits, or a back end.
 
     Raises StoreError or PlatformError when it cannot start.
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
-        registry = await stack.enter_async_context(open_registry(config, secrets, clock, tools))
-        turns = TurnCount(metrics := Metrics())
+        metrics = Metrics()
+        skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+        registry = await stack.enter_async_context(
+            open_registry(config, secrets, clock, skills.beside(tools))
+        )
+        turns = TurnCount(metrics)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -103,7 +108,7 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs,
+            node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
             overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
@@ -125,9 +130,8 @@ async def open_bot(
         await api.start(desk)
         stack.callback(desk.take_no_more)
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
-        _look_after(stack, core, config.store.lease_seconds, metrics, policy, health)
+        _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        stack.callback(health.drain)
         yield Bot(web_url, identity.user_id, core.model_name, health.failed)
 
 
@@ -313,14 +317,18 @@ async def _anchor(
 def _look_after(
     stack: AsyncExitStack,
     core: Core,
-    lease_seconds: float,
+    config: Config,
     metrics: Metrics,
     policy: PolicyWatch,
     health: Health,
+    skills: BotSkills,
 ) -> None:
+    lease_seconds = config.store.lease_seconds
     _run_beside(stack, sweep(_overdue(core, lease_seconds)), "expiry sweep", health)
     _run_beside(stack, metrics.watch_loop(), "loop lag")
     _run_beside(stack, policy.watch(_in_one_process(core.store, lease_seconds)), "policy check")
+    _run_beside(stack, skills.keep_reading(config.skills.refresh_minutes), "reading of skills")
+    stack.callback(health.drain)
 
 
 def _run_beside(

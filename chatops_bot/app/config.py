@@ -23,6 +23,7 @@ from chatops_bot.app.policy_config import (
     make_roster,
     named_groups,
 )
+from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import RIGHTS, Role
 from chatops_bot.domain.policy import Policy
@@ -140,6 +141,7 @@ class Config(Section):
     proposals: ProposalsConfig = ProposalsConfig()
     store: StoreConfig = StoreConfig()
     audit: AuditConfig = AuditConfig()
+    skills: SkillsConfig = SkillsConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
     _lines: Mapping[str, str] = PrivateAttr(default_factory=dict)
 
@@ -244,7 +246,12 @@ def load_config(path: Path) -> Config:
     folder, audit = path.parent, config.audit
     if audit.anchor_file is not None:
         audit = audit.model_copy(update={"anchor_file": (folder / audit.anchor_file).resolve()})
-    config = config.model_copy(update={"data": (folder / config.data).resolve(), "audit": audit})
+    moved = {
+        "data": (folder / config.data).resolve(),
+        "audit": audit,
+        "skills": config.skills.resolved(folder),
+    }
+    config = config.model_copy(update=moved)
     config._lines = {".".join(at): f"{path}, line {line}: {'.'.join(at)}" for at, line in lines.items()}
     return config
 

@@ -16,8 +16,8 @@ from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.engine import Engine, Node, build_engine
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.one_key import one_key
-from chatops_bot.context.agent_config import AgentConfig
 from chatops_bot.context.prompt_factory import confidential
+from chatops_bot.context.prompt_types import AgentConfig
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
@@ -39,6 +39,7 @@ from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reminding import Reminders
 from chatops_bot.sessions.router import Overhears, Router, every_message
+from chatops_bot.sessions.skill_choice import SkillChoice
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
@@ -130,12 +131,13 @@ def build_core(
     on_rest: Callable[[str, TurnOutcome], None],
     node: Node,
     overhears: Overhears = every_message,
+    skills: SkillChoice | None = None,
     logs: Withheld | None = None,
 ) -> Core:
     """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
-    `logs` is what the log's lines go through. Raises ConfigInvalid for a policy that nobody could meet.
+    `skills` is which skills a turn has, None for none. `logs` is what the log's lines go through. Raises ConfigInvalid for a policy that nobody could meet.
     """
     agents = load_agents()
     redactor = _redactor(secrets, agents.values())
@@ -162,7 +164,7 @@ def build_core(
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        briefer=Briefer(registry=registry, agents=agents, clock=clock, ids=ids), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        briefer=Briefer(registry=registry, agents=agents, clock=clock, ids=ids, skills=skills), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
     router = Router(

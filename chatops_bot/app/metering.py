@@ -20,6 +20,7 @@ from chatops_bot.domain.errors import (
     PlatformUnavailable,
 )
 from chatops_bot.domain.event import InboundEvent
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import (
     Finished,
     ModelDelta,
@@ -31,9 +32,10 @@ from chatops_bot.domain.model import (
 )
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
+from chatops_bot.domain.skill import ScriptRun, Skill
 from chatops_bot.domain.transcript import Entry, TurnRested
 from chatops_bot.platforms.slack.errors import RateLimited, Unanswered
-from chatops_bot.ports import LLM, Audit, Platform, Proposals, Store, Transcripts, Turns
+from chatops_bot.ports import LLM, Audit, Platform, Proposals, ScriptRunner, Store, Transcripts, Turns
 
 OnEvent = Callable[[InboundEvent], Awaitable[None]]
 
@@ -121,6 +123,29 @@ class TurnCount:
         """Its message shows the end; one that was taken back before it started comes to rest only here."""
         if turn_id in self._since:
             self.rest(turn_id, outcome)
+
+
+class MeteredScripts:
+    """A `ScriptRunner` whose runs are counted, by whether they ended, were killed, or could not be started."""
+
+    def __init__(self, runner: ScriptRunner, metrics: Metrics) -> None:
+        self._runner = runner
+        self._metrics = metrics
+
+    @property
+    def disabled_because(self) -> Phrase | None:
+        return self._runner.disabled_because
+
+    async def run(self, skill: Skill, script: str, arguments: Sequence[str], stdin: str = "") -> ScriptRun:
+        """See `ports.ScriptRunner.run`."""
+        outcome = "not_started"
+        try:
+            done = await self._runner.run(skill, script, arguments, stdin)
+            outcome = "killed" if done.exit_code is None else "ok" if done.exit_code == 0 else "failed"
+            self._metrics.script_seconds.observe(done.seconds)
+        finally:
+            self._metrics.script_runs.labels(outcome).inc()
+        return done
 
 
 def metered_store(store: Store, metrics: Metrics, turns: TurnCount, tools: Collection[str]) -> Store:

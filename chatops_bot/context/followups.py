@@ -1,22 +1,17 @@
 """Suggested next steps: the model writes them in a block at the very end, people see them as buttons, not as text.
 
-The block is an ordinary Markdown fence with the language `followups`, one suggestion a line. `FollowupSplitter` takes the
-streamed text apart as it comes: visible text leaves at once, except a tail that could still become the block's opening.
+The block is an ordinary Markdown fence with the language `followups`, one step a line: the tool or skill that it takes, a
+colon, the question. `FollowupSplitter` takes the streamed text apart as it comes: visible text leaves at once, except a tail
+that could still become the block's opening. What is offered of the steps, `next_steps` decides.
 """
 
 import re
 
-FOLLOWUP_RULE = (
-    "At the very end of a final answer, add one or two next steps that you can really do with these tools, in the user's "
-    "language, each a short question or request on its own line, in exactly this block and nowhere else:\n"
-    "```followups\n"
-    "<first next step>\n"
-    "<second next step>\n"
-    "```\n"
-    "Leave the block out when nothing useful is left to do, or when the user asks for brevity."
-)
+from chatops_bot.domain.followup import FollowUp
 
 MAX_FOLLOWUPS = 2
+MAX_STEPS = 8
+"""Lines of the block that are looked at; what cannot be done is left out, and two of the rest are offered."""
 MAX_FOLLOWUP_CHARS = 200
 
 _OPENING = "```followups"
@@ -26,7 +21,14 @@ _OPENING_CHARS = len(_OPENING) + 32
 held back, and looked at again with each piece, stays small."""
 _LINE_CHARS = 4 * MAX_FOLLOWUP_CHARS
 _lines = re.compile(r"[^\n]*\n|[^\n]+").findall
+_STEP = re.compile(r"`?([A-Za-z0-9_-]{1,64})`?\s*[:：]\s*(\S.*)")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s*")
+
+
+def _step(line: str) -> FollowUp | None:
+    """The step that a line states; None for one that does not name what it takes."""
+    stated = _STEP.fullmatch(_LIST_MARK.sub("", line).strip())
+    return FollowUp(stated[1], stated[2][:MAX_FOLLOWUP_CHARS]) if stated else None
 
 
 class FollowupSplitter:
@@ -46,17 +48,16 @@ class FollowupSplitter:
         held, self._held = self._held + text, ""
         return "".join(map(self._take, _lines(held)))
 
-    def close(self) -> tuple[str, tuple[str, ...]]:
-        """The visible rest and the suggestions. An opening that never completed was text after all."""
+    def close(self) -> tuple[str, tuple[FollowUp, ...]]:
+        """The visible rest and the suggested steps, as they were written. An opening that never completed was text after all."""
         rest = ""
         if self._in_block:
             self._block.append(self._held)
         elif self._held != _OPENING:
             rest = self._held
         self._held = ""
-        lines = (_LIST_MARK.sub("", line).strip() for line in self._block)
-        wanted = [line[:MAX_FOLLOWUP_CHARS] for line in lines if line and line != _CLOSING]
-        return rest, tuple(dict.fromkeys(wanted))[:MAX_FOLLOWUPS]
+        steps = filter(None, map(_step, self._block[:MAX_STEPS]))
+        return rest, tuple(dict.fromkeys(steps))
 
     def _plain(self, text: str) -> bool:
         """Whether nothing is held back and nothing in `text` could open the block; so it is with nearly every piece."""

@@ -6,13 +6,17 @@ statement that none was stored. Results are fenced here. The transcript itself i
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from chatops_bot.context.fence import fence
 from chatops_bot.context.filled_form import filled_message
+from chatops_bot.context.skill_mask import masked_call, masked_result
+from chatops_bot.context.skill_text import framed
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import ARGUMENT_CHARS, ToolCall
 from chatops_bot.domain.transcript import (
     EarlierRead,
@@ -37,9 +41,15 @@ _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTE
 
 
 def project(
-    entries: Sequence[Entry], *, nonce: Callable[[], str], limit: int = HISTORY_CHARS
+    entries: Sequence[Entry],
+    *,
+    nonce: Callable[[], str],
+    limit: int = HISTORY_CHARS,
+    skills: Collection[str] = (),
 ) -> list[Message]:
-    """The newest messages of the transcript that fit in `limit` characters, starting at a user message.
+    """`skills` are the names of those that the asker may see: of others, calls and results tell nothing.
+
+    The newest messages of the transcript that fit in `limit` characters, starting at a user message.
 
     The newest user message and what follows it are always there, whatever their size; so is, in front, what stood in the
     thread before the session began, since that is what the thread is about.
@@ -64,10 +74,11 @@ def project(
                 )
                 messages.append(RecordMessage(fence(closed, source="end of a form", nonce=nonce)))
             case ModelSaid() if entry.calls:
-                messages.append(assistant_message(entry))
-                messages += (
-                    answer_to(c, results.get((entry.turn_id, c.id)), nonce=nonce) for c in entry.calls
-                )
+                shown = replace(entry, calls=tuple(masked_call(call, skills) for call in entry.calls))
+                messages.append(assistant_message(shown))
+                for call in entry.calls:
+                    result = results.get((entry.turn_id, call.id))
+                    messages.append(answer_to(call, masked_result(call, result, skills), nonce=nonce))
             case ModelSaid() if entry.text.strip():
                 messages.append(assistant_message(entry))
             case ProposalDecided():
@@ -97,8 +108,9 @@ def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
 def answer_to(call: ToolCall, result: ToolReturned | None, *, nonce: Callable[[], str]) -> ToolMessage:
     """The message that answers `call`: its fenced result, or the statement that none was stored."""
     content = _NO_RESULT if result is None else result.content
+    text = framed(content, nonce) if result and result.status == "ok" and result.tool == LOAD_SKILL else None
     return ToolMessage(
-        call.id, _legal_name(call.name), fence(content, source=f"tool {call.name}", nonce=nonce)
+        call.id, _legal_name(call.name), text or fence(content, source=f"tool {call.name}", nonce=nonce)
     )
 
 

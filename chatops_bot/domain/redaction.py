@@ -9,13 +9,16 @@ A text that grows is redacted whole each time it is shown, less its last `held_b
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.literals import beginnings
 from chatops_bot.domain.secret_forms import forms
 from chatops_bot.domain.secret_rules import RULES
+
+P = TypeVar("P", bound=Phrase)
 
 Span = tuple[int, int, int]
 """Where a secret begins and ends, and the rank of what says so: the place of a rule in its table."""
@@ -51,9 +54,9 @@ class Redactor:
                 spans.append((start, start + len(longest), _CONFIGURED))
         return spans
 
-    def phrase(self, phrase: Phrase) -> Phrase:
-        """A phrase with both languages redacted."""
-        return Phrase(self.text(phrase.zh), self.text(phrase.en))
+    def phrase(self, phrase: P) -> P:
+        """A phrase with both languages redacted, and whatever else it says as it was."""
+        return replace(phrase, zh=self.text(phrase.zh), en=self.text(phrase.en))
 
     def value(self, value: Any) -> Any:
         """A JSON value with every string in it redacted, keys included."""

@@ -6,6 +6,16 @@ from pathlib import Path
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 
+LOAD_SKILL = "load_skill"
+"""The tool that loads one. What it brings into a conversation is the skill's text, whole: nothing shortens or clears it."""
+RUN_SKILL_SCRIPT = "run_skill_script"
+"""The tool that runs a script of one; its output is data like any other."""
+NO_SUCH_SKILL = Phrase(
+    "没有这个名字的技能；请从技能列表中选择。",
+    "There is no skill of this name; choose one from the list of skills.",
+)
+"""Said of a skill that does not exist and of one that the asker may not see, so that nobody can tell them apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Audience:
@@ -19,6 +29,11 @@ class Audience:
     groups: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
 
+    @property
+    def is_personal(self) -> bool:
+        """Whether two people of one channel may differ in what they see."""
+        return bool(self.roles or self.people or self.groups)
+
     def includes(self, person: Person, channel: str) -> bool:
         named = not (self.people or self.groups) or person.id in self.people or self.groups & person.groups
         return bool(
@@ -31,7 +46,8 @@ class Audience:
 @dataclass(frozen=True, slots=True)
 class Skill:
     """`body` is the text below the front matter, as written. `tools` are offered once it is loaded; `rounds` is how many
-    steps with tools its work takes, 0 when it does not say. `scripts` are paths below `folder` that may be run."""
+    steps with tools its work takes, 0 when it does not say. `scripts` are paths below `folder` that may be run. `remarks` say
+    what in its file nobody here reads, such as a key of another product."""
 
     name: str
     description: str
@@ -42,6 +58,7 @@ class Skill:
     rounds: int = 0
     scripts: tuple[str, ...] = ()
     audience: Audience = field(default_factory=Audience)
+    remarks: tuple[Phrase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +73,12 @@ class BrokenSkill:
 
 @dataclass(frozen=True, slots=True)
 class ScriptRun:
-    """What came of a script: `exit_code` is None when it was killed; `notes` say why and what was cut; text is redacted by nobody yet."""
+    """What came of a script: `exit_code` is None when it was killed; `notes` say why and what was cut; text is redacted by nobody yet.
+    `isolation` names what kept it from doing harm."""
 
     exit_code: int | None
     stdout: str
     stderr: str
     notes: tuple[Phrase, ...] = ()
     seconds: float = 0.0
+    isolation: str = ""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from chatops_bot.domain.followup import Suggestion
 from chatops_bot.domain.language import Phrase
 
 ToolStatus = Literal["ok", "error", "waits", "not_run"]
@@ -39,8 +40,8 @@ class ToolResult:
     status: ToolStatus
     content: Mapping[str, Any]
     summary: Phrase
-    suggestions: tuple[Phrase, ...] = ()
-    answers: tuple[Phrase, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    answers: tuple[Suggestion, ...] = ()
     offers: tuple[str, ...] = ()
     rounds: int = 0
 

@@ -60,12 +60,12 @@ def redacted(redactor: Redactor, inner: Handler) -> Handler:
 
     async def redact(invocation: Invocation) -> Dispatched:
         done = await inner(invocation)
-        result = ToolResult(
-            done.result.status,
-            redactor.value(done.result.content),
-            redactor.phrase(done.result.summary),
-            tuple(map(redactor.phrase, done.result.suggestions)),
-            tuple(map(redactor.phrase, done.result.answers)),
+        result = replace(
+            done.result,
+            content=redactor.value(done.result.content),
+            summary=redactor.phrase(done.result.summary),
+            suggestions=tuple(map(redactor.phrase, done.result.suggestions)),
+            answers=tuple(map(redactor.phrase, done.result.answers)),
         )
         return replace(done, result=result)
 

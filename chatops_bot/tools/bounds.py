@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from chatops_bot.domain.errors import ToolTimedOut
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.ports import ToolSpec
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 
@@ -43,6 +44,10 @@ async def in_time(spec: ToolSpec, work: Awaitable[T]) -> T:
 def capped(inner: Handler) -> Handler:
     async def cap(invocation: Invocation) -> Dispatched:
         done = await inner(invocation)
+        if (
+            invocation.call.name == LOAD_SKILL
+        ):  # half a workflow is worse than none, and its file had its own limit
+            return done
         content = cap_content(done.result.content, RESULT_CHARS)
         return (
             done

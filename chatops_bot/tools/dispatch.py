@@ -31,6 +31,7 @@ class Dispatcher:
         clock: Clock,
     ) -> None:  # fmt: skip
         self.registry = registry
+        self._policy = policy
         handler: Handler = run_read
         handler = proposer.proposed(handler)
         handler = timed(handler)
@@ -50,6 +51,16 @@ class Dispatcher:
         self, call: ToolCall, context: ToolContext, memory: TurnMemory, language: Language
     ) -> Dispatched:
         return await self._handle(Invocation(call, context, memory, language))
+
+    def may_call(self, name: str, context: ToolContext, memory: TurnMemory) -> bool:
+        """Whether there is a tool of this name for this turn's agent, and the policy lets the person ask for it."""
+        try:
+            spec = self.registry.find(name).spec
+        except ToolUnknown:
+            return False
+        allowed = memory.toolbox is None or name in memory.toolbox.allowed
+        refused = self._policy.may_ask(context.person, name, spec.effect, context.session.channel)
+        return allowed and refused is None
 
     def effect_of(self, name: str) -> Effect:
         """The effect of a tool by name; an unknown name only ever gets an error back, so it counts as a read."""

@@ -289,7 +289,7 @@ async def test_cancelling_inside_a_tool_leaves_the_call_answered(stage):
 
 
 async def test_followups_of_the_model_become_buttons_and_leave_the_text(stage):
-    await stage.play(says("Done.\n```follow", "ups\nWhy did it fail?\n```\n"))
+    await stage.play(says("Done.\n```follow", "ups\nlook: Why did it fail?\n```\n"))
     assert stage.text == "Done.\n"
     assert stage.events[-1] == Rested(TurnOutcome.ANSWERED, "Done.", ("Why did it fail?",))
 
@@ -425,3 +425,25 @@ async def test_an_answer_of_reasoning_alone_is_not_stored_and_its_end_is_stated(
     assert await stage.entries() == []
     assert len(stage.notes) == 2
     assert stage.events[-1].outcome is TurnOutcome.FAILED
+
+
+@pytest.mark.parametrize("needs", ["switch", "unheard_of"])
+async def test_no_next_step_is_offered_that_the_asker_cannot_have(stage, needs):
+    viewer = Person("U_VERA", "Vera", Role.VIEWER)
+    block = f"\n```followups\n{needs}: Pause the task nightly\nlook: Look at the others\n```"
+    await stage.play(says("Done.", block), turn=stage.turn(viewer))
+    assert stage.events[-1].followups == ("Look at the others",)
+
+
+async def test_a_next_step_that_was_just_asked_or_is_not_wanted_gives_no_button(stage):
+    turn = stage.turn()
+    turn.asked = "look at the others, briefly"
+    await stage.play(says("Done.\n```followups\nlook: Why did it fail?\n```"), turn=turn)
+    assert stage.events[-1].followups == ()
+
+
+async def test_a_next_step_may_name_a_skill_that_the_asker_can_see(stage):
+    turn = stage.turn()
+    turn.briefing.skills = frozenset({"task-failure-triage"})
+    await stage.play(says("Done.\n```followups\ntask-failure-triage: Go through it\n```"), turn=turn)
+    assert stage.events[-1].followups == ("Go through it",)

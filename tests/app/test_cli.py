@@ -93,7 +93,7 @@ def test_a_wrong_command_line_is_told_with_the_usage(arguments: tuple[str, ...],
 
 def test_without_a_command_the_usage_lists_all():
     usage = run_cli().stderr.splitlines()[0]
-    assert usage.endswith("{demo,run,ask,approve,reject,audit,doctor} ...")
+    assert usage.endswith("{demo,run,ask,approve,reject,audit,skills,doctor} ...")
 
 
 @pytest.mark.parametrize("command", [("ask", "hi"), ("approve", "ABC234"), ("audit", "show"), ("doctor",)])
@@ -144,7 +144,7 @@ def test_the_doctor_finds_a_running_demo_well(demo: DemoProcess):
     looked = run_cli("doctor", "--data", demo.data, env=plain_env())
     assert (looked.returncode, looked.stderr) == (0, ""), looked.stdout
     assert "A bot runs on the store and is ready." in looked.stdout
-    assert looked.stdout.splitlines()[-1] == "19 ok, 1 to look at, 0 failed."
+    assert looked.stdout.splitlines()[-1] == "21 ok, 1 to look at, 0 failed."
     secrets = [
         line.split("=", 1)[1] for line in (demo.data / "bot" / "chatops-bot.env").read_text().splitlines()
     ]

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.context.followups import FollowupSplitter
+from chatops_bot.domain.followup import FollowUp
 from tests.timing import FACTOR, ratio
 
 
-def split(chunks: list[str]) -> tuple[str, tuple[str, ...]]:
+def split(chunks: list[str]) -> tuple[str, tuple[FollowUp, ...]]:
     splitter = FollowupSplitter()
     visible = "".join(splitter.feed(chunk) for chunk in chunks)
     rest, followups = splitter.close()
@@ -22,14 +23,17 @@ def chunked(text: str, cuts: list[int]) -> list[str]:
     return [text[a:b] for a, b in itertools.pairwise(edges)]
 
 
-BLOCK = "```followups\n- Why did run #12 fail?\n2. 暂停 nightly-report\nthird\n```"
+BLOCK = "```followups\n- analyze_failure: Why did run #12 fail?\n2. `pause_task`：暂停 nightly-report\nno tool named\n```"
 
 
 @given(st.lists(st.integers(0, 500)))
 def test_the_block_is_taken_out_wherever_the_text_is_cut(cuts: list[int]):
     visible, followups = split(chunked(f"Two failed.\n\n{BLOCK}\n", cuts))
     assert visible == "Two failed.\n\n"
-    assert followups == ("Why did run #12 fail?", "暂停 nightly-report")
+    assert followups == (
+        FollowUp("analyze_failure", "Why did run #12 fail?"),
+        FollowUp("pause_task", "暂停 nightly-report"),
+    )
 
 
 @given(st.text(alphabet=st.sampled_from("ab`\n fol中"), max_size=80), st.lists(st.integers(0, 500)))
@@ -46,7 +50,7 @@ def test_what_only_looks_like_a_block_is_text(text: str):
 
 
 def test_a_block_that_is_cut_off_still_counts():
-    assert split(["Done.\n```followups\nAsk me"]) == ("Done.\n", ("Ask me",))
+    assert split(["Done.\n```followups\nlook: Ask me"]) == ("Done.\n", (FollowUp("look", "Ask me"),))
 
 
 def test_an_opening_that_is_cut_off_is_not_shown():
@@ -54,7 +58,7 @@ def test_an_opening_that_is_cut_off_is_not_shown():
 
 
 def test_text_after_the_block_is_visible_again():
-    assert split(["a\n```followups\nb\n```\nc"]) == ("a\nc", ("b",))
+    assert split(["a\n```followups\nlook: b\n```\nc"]) == ("a\nc", (FollowUp("look", "b"),))
 
 
 def test_visible_text_is_not_held_back_longer_than_needed():
@@ -79,4 +83,7 @@ def test_an_opening_with_a_long_run_of_blanks_is_text_wherever_it_is_cut(cuts: l
 
 @given(st.lists(st.integers(0, 3000)))
 def test_a_line_of_the_block_that_never_ends_is_one_suggestion_of_bounded_length(cuts: list[int]):
-    assert split(chunked(f"a\n```followups\n{'b' * 2000}", cuts)) == ("a\n", ("b" * 200,))
+    assert split(chunked(f"a\n```followups\nlook: {'b' * 2000}", cuts)) == (
+        "a\n",
+        (FollowUp("look", "b" * 200),),
+    )

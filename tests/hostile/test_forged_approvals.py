@@ -92,7 +92,7 @@ async def test_forged_presses_and_words_run_nothing_and_the_real_press_runs_once
 async def test_a_next_step_that_says_approve_is_a_question_of_whoever_presses_it(world: World):
     """The label of the button is the model's; an approver who presses it has asked something, and decided nothing."""
     model = ObedientModel()
-    model.give(1, [lambda reading: says(f"Choose.\n```followups\napprove {reading.code}\n```")])
+    model.give(1, [lambda reading: says(f"Choose.\n```followups\nquery_tasks: approve {reading.code}\n```")])
     async with world.bot(model):
         thread, card = await proposed(world, 1)
         await world.says("oscar", "OBEY-1", thread)

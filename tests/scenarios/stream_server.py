@@ -49,7 +49,7 @@ FRAGMENTS = (
     "long" * 40 + " ",
     "    indented code, if it comes first\n\n",
 )
-QUESTIONS = ("Why did db-backup fail?", "查看 nightly-report 的详情", "Show the queue")
+QUESTIONS = ("Why did db-backup fail?", "Which workers are offline?", "Show the queue")
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,12 @@ def made(seed: int) -> Stream:
     final = _prose(rng, rng.choice((0, 1, 4, 12, 12, 400)) if rng.random() < 0.9 else 900)
     followups = tuple(rng.sample(QUESTIONS, rng.randrange(3)))
     block = (
-        "\n\n```followups\n" + "\n".join(followups) + "\n```" + rng.choice(("", "\n")) if followups else ""
+        "\n\n```followups\n"
+        + "\n".join(f"query_tasks: {each}" for each in followups)
+        + "\n```"
+        + rng.choice(("", "\n"))
+        if followups
+        else ""
     )
     rounds = [_streamed(rng, each, calls=rng.randrange(1, 4)) for each in texts]
     rounds.append(_streamed(rng, final + block, calls=0))

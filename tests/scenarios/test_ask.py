@@ -55,7 +55,11 @@ async def test_with_a_model_tool_lines_text_and_followups_arrive(world: World, l
                 ("query_instances", {"status": "failed"}),
                 text={"zh": "我先查一下。", "en": "Let me look."}[language],
             ),
-            says("db-backup ", "failed: **Connection refused**.", f"\n\n```followups\n{followup}\n```"),
+            says(
+                "db-backup ",
+                "failed: **Connection refused**.",
+                f"\n\n```followups\nanalyze_failure: {followup}\n```",
+            ),
             says("The database refused the connection."),
         ]
     )

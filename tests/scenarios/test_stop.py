@@ -310,7 +310,8 @@ async def test_one_press_too_many_is_told_so_in_both_languages(world: World):
     """A button says nothing of its presser's language."""
     held = HeldAt("never")
     model = ScriptedModel(
-        [says("Hello.\n\n```followups\nAnd then?\n```"), says("One. ", "never")], before_delta=held
+        [says("Hello.\n\n```followups\nquery_tasks: Which tasks are there?\n```"), says("One. ", "never")],
+        before_delta=held,
     )
     async with world.bot(model):
         ts = await world.says("oscar", f"{world.mention} hello")
@@ -355,7 +356,9 @@ async def test_a_suggested_question_is_asked_once_and_again_only_if_it_was_not_s
                 raise UnforeseenError
         return await call()
 
-    model = ScriptedModel([says("Hello.\n\n```followups\nAnd then?\n```"), says("Then this.")])
+    model = ScriptedModel(
+        [says("Hello.\n\n```followups\nquery_tasks: Which tasks are there?\n```"), says("Then this.")]
+    )
     async with world.bot(model, wrap_store=tapped(fail_second)):
         ts = await world.says("oscar", f"{world.mention} hello")
         _, answer = await world.settled(ts, 1)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from chatops_bot.domain.followup import Suggestion
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.tool import ToolResult
@@ -113,14 +114,20 @@ def _summary(tasks: int, workers: int, online: int, runs: dict[str, Any], histor
     )
 
 
-def _next_questions(offline: int, failed: int) -> tuple[Phrase, ...]:
+def _next_questions(offline: int, failed: int) -> tuple[Suggestion, ...]:
     suggestions = []
     if failed:
-        suggestions.append(Phrase("最近有哪些任务失败了？", "Which tasks failed recently?"))
+        suggestions.append(
+            Suggestion("最近有哪些任务失败了？", "Which tasks failed recently?", "query_instances")
+        )
     if offline:
-        suggestions.append(Phrase("哪些工作节点离线了？", "Which workers are offline?"))
+        suggestions.append(Suggestion("哪些工作节点离线了？", "Which workers are offline?", "query_workers"))
     if not suggestions:
         suggestions.append(
-            Phrase("过去 24 小时的负载趋势如何？", "How did the load develop over the last 24 hours?")
+            Suggestion(
+                "过去 24 小时的负载趋势如何？",
+                "How did the load develop over the last 24 hours?",
+                "get_worker_load_history",
+            )
         )
     return tuple(suggestions)

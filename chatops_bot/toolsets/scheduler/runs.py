@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from chatops_bot.domain.followup import Suggestion
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.tool import ToolResult
@@ -170,14 +171,14 @@ def _verdict(run: Run) -> Phrase:
     return Phrase(f"运行 #{run.id}：{reason}", f"run #{run.id}: {reason}")
 
 
-def _next_after_runs(shown: list[Run]) -> tuple[Phrase, ...]:
+def _next_after_runs(shown: list[Run]) -> tuple[Suggestion, ...]:
     failed = next((run for run in shown if run.has_failed), None)
     if failed is None:
-        return (Phrase("系统整体健康吗？", "Is the system healthy?"),)
+        return (Suggestion("系统整体健康吗？", "Is the system healthy?", "get_system_health"),)
     return (ask_why_failed(failed.id), ask_for_details(failed.task_id))
 
 
-def _next_after_failure(run: Run, task: Task | None) -> tuple[Phrase, ...]:
+def _next_after_failure(run: Run, task: Task | None) -> tuple[Suggestion, ...]:
     if task is None:
         return ()
     details = ask_for_details(task.id)

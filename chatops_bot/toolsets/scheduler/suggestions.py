@@ -4,24 +4,26 @@ A click makes the text the person's own words. So none of it may come from the s
 read as a request: only ids, which are numbers.
 """
 
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.followup import Suggestion
 
 
-def ask_why_failed(run_id: int) -> Phrase:
-    return Phrase(f"分析运行 #{run_id} 为什么失败", f"Why did run #{run_id} fail?")
+def ask_why_failed(run_id: int) -> Suggestion:
+    return Suggestion(f"分析运行 #{run_id} 为什么失败", f"Why did run #{run_id} fail?", "analyze_failure")
 
 
-def ask_to_retry(run_id: int) -> Phrase:
-    return Phrase(f"重试运行 #{run_id}", f"Retry run #{run_id}")
+def ask_to_retry(run_id: int) -> Suggestion:
+    return Suggestion(f"重试运行 #{run_id}", f"Retry run #{run_id}", "retry_failed_instance")
 
 
-def ask_for_details(task_id: int) -> Phrase:
-    return Phrase(f"查看任务 #{task_id} 的详情", f"Show the details of task #{task_id}")
+def ask_for_details(task_id: int) -> Suggestion:
+    return Suggestion(
+        f"查看任务 #{task_id} 的详情", f"Show the details of task #{task_id}", "get_task_detail"
+    )
 
 
-def ask_to_resume(task_id: int) -> Phrase:
-    return Phrase(f"恢复任务 #{task_id}", f"Resume task #{task_id}")
+def ask_to_resume(task_id: int) -> Suggestion:
+    return Suggestion(f"恢复任务 #{task_id}", f"Resume task #{task_id}", "pause_task")
 
 
-def ask_to_trigger(task_id: int) -> Phrase:
-    return Phrase(f"立即触发任务 #{task_id}", f"Trigger task #{task_id} now")
+def ask_to_trigger(task_id: int) -> Suggestion:
+    return Suggestion(f"立即触发任务 #{task_id}", f"Trigger task #{task_id} now", "trigger_task")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from chatops_bot.domain.followup import Suggestion
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.tool import ToolResult
@@ -142,15 +143,15 @@ def _detail_summary(task: Task, recent: list[Run]) -> Phrase:
     )
 
 
-def _next_after_list(matched: list[Task], by_name: bool) -> tuple[Phrase, ...]:
+def _next_after_list(matched: list[Task], by_name: bool) -> tuple[Suggestion, ...]:
     if not matched:
-        return (Phrase("列出所有任务", "List all tasks"),) if by_name else ()
+        return (Suggestion("列出所有任务", "List all tasks", "query_tasks"),) if by_name else ()
     if len(matched) == 1:
         return (ask_for_details(matched[0].id),)
-    return (Phrase("最近有哪些任务失败了？", "Which tasks failed recently?"),)
+    return (Suggestion("最近有哪些任务失败了？", "Which tasks failed recently?", "query_instances"),)
 
 
-def _next_after_detail(task: Task, runs: list[Run]) -> tuple[Phrase, ...]:
+def _next_after_detail(task: Task, runs: list[Run]) -> tuple[Suggestion, ...]:
     failed = next((run for run in runs if run.has_failed), None)
     about_failure = () if failed is None else (ask_why_failed(failed.id),)
     return (*about_failure, ask_to_resume(task.id) if task.is_paused else ask_to_trigger(task.id))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from chatops_bot.domain.followup import Suggestion
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.tool import ToolResult
@@ -115,7 +116,9 @@ class GetWorkerLoadHistory:
                 f"{len(samples)} 个采样，平均负载 {average:.0f}%，峰值 {peak}",
                 f"{counted(len(samples), 'sample')}, average load {average:.0f}%, peak {peak}",
             ),
-            suggestions=(Phrase("现在各节点的负载如何？", "How loaded are the workers now?"),),
+            suggestions=(
+                Suggestion("现在各节点的负载如何？", "How loaded are the workers now?", "query_workers"),
+            ),
         )
 
 
@@ -123,7 +126,7 @@ def _average_percent(samples: tuple[LoadSample, ...]) -> float:
     return sum(utilization(s.current_load, s.max_concurrency) for s in samples) / (len(samples) or 1)
 
 
-def _next_after_workers(workers: Iterable[Worker]) -> tuple[Phrase, ...]:
+def _next_after_workers(workers: Iterable[Worker]) -> tuple[Suggestion, ...]:
     troubled = next(
         (
             worker
@@ -133,7 +136,11 @@ def _next_after_workers(workers: Iterable[Worker]) -> tuple[Phrase, ...]:
         ),
         None,
     )
-    trend = Phrase("过去 24 小时的负载趋势如何？", "How did the load develop over the last 24 hours?")
+    trend = Suggestion(
+        "过去 24 小时的负载趋势如何？",
+        "How did the load develop over the last 24 hours?",
+        "get_worker_load_history",
+    )
     if troubled is None:
         return (trend,)
-    return (trend, Phrase("最近有哪些任务失败了？", "Which tasks failed recently?"))
+    return (trend, Suggestion("最近有哪些任务失败了？", "Which tasks failed recently?", "query_instances"))

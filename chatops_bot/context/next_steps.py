@@ -1,0 +1,126 @@
+"""Which of the suggested next steps are offered: those that can really be done, in the asker's language, and that lead on.
+
+A suggestion is the model's word until it has passed here. It names the tool or skill that would answer it, so whether this
+person could have it answered is looked up and not believed.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+
+from chatops_bot.context.followups import MAX_FOLLOWUPS
+from chatops_bot.domain.followup import FollowUp
+from chatops_bot.domain.language import Language, language_of
+
+ALREADY_ASKED = 0.8
+"""The share of a suggestion's words that stand in what was just asked, from which on it is a part of it."""
+
+_BREVITY = re.compile(
+    r"\b(?:brief(?:ly)?|in short|shortly|concise(?:ly)?|tl;?dr|one[- ](?:line|word|sentence)r?|yes or no|y/n"
+    r"|(?:just|only) (?:the |a )?(?:\w+ )?(?:number|count|name|names|id|ids|status|answer|yes|no)"
+    r"|no (?:details|suggestions|follow[- ]?ups?|explanations?)|keep it short|short answer)\b"
+    r"|简短|简要|简单说|一句话|只(?:要|说|给|回答|报)|不用(?:解释|展开|建议)|别废话|长话短说|是或否|是还是不是",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[a-z0-9_]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_FILLER = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "any",
+        "are",
+        "at",
+        "be",
+        "by",
+        "can",
+        "could",
+        "do",
+        "does",
+        "for",
+        "from",
+        "has",
+        "have",
+        "how",
+        "i",
+        "in",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "of",
+        "on",
+        "or",
+        "our",
+        "please",
+        "show",
+        "tell",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "this",
+        "those",
+        "to",
+        "us",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "which",
+        "who",
+        "why",
+        "will",
+        "with",
+        "you",
+        "your",
+    ]
+)
+
+
+def wants_brevity(asked: str) -> bool:
+    """Whether the asker wanted the bare answer."""
+    return _BREVITY.search(unicodedata.normalize("NFKC", asked)) is not None
+
+
+def worth_offering(
+    wanted: Iterable[FollowUp], *, asked: str, language: Language, can: Callable[[str], bool]
+) -> tuple[str, ...]:
+    """The questions to offer, at most `MAX_FOLLOWUPS`, in their order.
+
+    `can` says whether the tool or skill of this name is there for the asker. Nothing is offered to who asked for brevity.
+    """
+    if wants_brevity(asked):
+        return ()
+    known = _words(asked)
+    kept: list[str] = []
+    seen: list[frozenset[str]] = []
+    for step in wanted:
+        words = _words(step.question)
+        if (
+            words
+            and can(step.needs)
+            and language_of(step.question, language) == language
+            and not _is_part(words, known)
+            and words not in seen
+        ):
+            kept.append(step.question)
+            seen.append(words)
+    return tuple(kept[:MAX_FOLLOWUPS])
+
+
+def _is_part(words: frozenset[str], asked: frozenset[str]) -> bool:
+    return len(words & asked) >= ALREADY_ASKED * len(words)
+
+
+def _words(text: str) -> frozenset[str]:
+    """What a text is about: its Latin words and numbers, without fillers if more is left, and its Chinese characters in pairs."""
+    words: set[str] = set()
+    for run in _WORD.findall(unicodedata.normalize("NFKC", text).lower()):
+        words |= {run[at : at + 2] for at in range(max(1, len(run) - 1))} if run[0] > "\u2fff" else {run}
+    return frozenset(words - _FILLER or words)

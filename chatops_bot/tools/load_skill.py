@@ -1,0 +1,50 @@
+"""load_skill: the text of one skill, for a model that needs its know-how; its tools and its steps come with it.
+
+A skill that the person may not see and one that does not exist get the same words.
+"""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect, Person
+from chatops_bot.domain.skill import LOAD_SKILL, NO_SUCH_SKILL, RUN_SKILL_SCRIPT, Skill
+from chatops_bot.domain.tool import ToolResult
+from chatops_bot.ports import Skills, ToolContext, ToolSpec
+
+
+class LoadSkillArguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(description="Exact name of a skill in the list of skills.", max_length=200)
+
+
+def found(skills: Skills, name: str, person: Person, channel: str) -> Skill:
+    """The skill of exactly this name that `person` may see in `channel`. Raises ToolFailed for any other name."""
+    for skill in skills.visible_to(person, channel):
+        if skill.name == name:
+            return skill
+    raise ToolFailed(NO_SUCH_SKILL)
+
+
+def offered_by(skill: Skill) -> tuple[str, ...]:
+    """The tools that a loaded skill brings."""
+    return (*skill.tools, RUN_SKILL_SCRIPT) if skill.scripts else skill.tools
+
+
+class LoadSkill:
+    def __init__(self, skills: Skills, description: str) -> None:
+        """`description` is what the model reads of the tool."""
+        self._skills = skills
+        self.spec = ToolSpec(
+            LOAD_SKILL, description, LoadSkillArguments, Effect.READ, Phrase("读取技能", "loading a skill")
+        )
+
+    async def run(self, arguments: LoadSkillArguments, context: ToolContext) -> ToolResult:
+        skill = found(self._skills, arguments.name, context.person, context.session.channel)
+        return ToolResult(
+            "ok",
+            {"skill": skill.name, "text": skill.body},
+            Phrase(f"已读取 {skill.name}", f"{skill.name} loaded"),
+            offers=offered_by(skill),
+            rounds=skill.rounds,
+        )

@@ -1,0 +1,99 @@
+"""run_skill_script: a script that a skill ships, run where it can change nothing, so it needs no approval.
+
+What it writes is a result like any other: redacted, capped and fenced as data. A script that fails is one too.
+"""
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect
+from chatops_bot.domain.skill import RUN_SKILL_SCRIPT, ScriptRun, Skill
+from chatops_bot.domain.tool import ToolResult
+from chatops_bot.ports import ScriptRunner, Skills, ToolContext, ToolSpec
+from chatops_bot.tools.load_skill import found
+
+SECONDS = 90.0
+"""A script gets 30 s of its own; the rest is for those that run before it."""
+
+Argument = Annotated[str, StringConstraints(max_length=4096, pattern=r"^[^\x00]*$")]
+
+
+class RunSkillScriptArguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    skill: str = Field(description="Exact name of the skill.", max_length=200)
+    script: str = Field(
+        description="Path of the script as the skill names it, such as scripts/report.py.", max_length=400
+    )
+    arguments: list[Argument] = Field(
+        default_factory=list,
+        description="Its command line arguments, one item each; no shell reads them.",
+        max_length=64,
+    )
+    stdin: str = Field(default="", description="Text that it reads from standard input.", max_length=64_000)
+
+
+class RunSkillScript:
+    def __init__(self, skills: Skills, runner: ScriptRunner, description: str) -> None:
+        """`description` is what the model reads of the tool."""
+        self._skills = skills
+        self._runner = runner
+        self.spec = ToolSpec(
+            RUN_SKILL_SCRIPT,
+            description,
+            RunSkillScriptArguments,
+            Effect.READ,
+            Phrase("正在运行技能脚本…", "running a script of a skill…"),
+            timeout=SECONDS,
+        )
+
+    async def run(self, arguments: RunSkillScriptArguments, context: ToolContext) -> ToolResult:
+        """Raises ToolFailed for a skill that the person may not see as for one that does not exist, and where scripts are off."""
+        skill = found(self._skills, arguments.skill, context.person, context.session.channel)
+        if arguments.script not in skill.scripts:
+            raise _not_declared(skill)
+        if (reason := self._runner.disabled_because) is not None:
+            raise _off(reason)
+        done = await self._runner.run(skill, arguments.script, arguments.arguments, arguments.stdin)
+        return ToolResult("ok", _content(arguments, done), _summary(arguments, done))
+
+
+def _content(arguments: RunSkillScriptArguments, done: ScriptRun) -> dict[str, object]:
+    return {
+        "skill": arguments.skill,
+        "script": arguments.script,
+        "isolation": done.isolation,
+        "exit": "killed" if done.exit_code is None else done.exit_code,
+        "notes": [note.en for note in done.notes],
+        "seconds": done.seconds,
+        "stderr": done.stderr,
+        "stdout": done.stdout,
+    }
+
+
+def _summary(arguments: RunSkillScriptArguments, done: ScriptRun) -> Phrase:
+    if done.exit_code is None:
+        return Phrase(f"{arguments.script} 被终止", f"{arguments.script} was killed")
+    return Phrase(
+        f"{arguments.script} 退出码 {done.exit_code}", f"{arguments.script} ended with {done.exit_code}"
+    )
+
+
+def _not_declared(skill: Skill) -> ToolFailed:
+    if not skill.scripts:
+        return ToolFailed(Phrase(f"技能 {skill.name} 没有脚本。", f"The skill {skill.name} has no scripts."))
+    names = ", ".join(skill.scripts)
+    return ToolFailed(
+        Phrase(
+            f"技能 {skill.name} 没有这个脚本；可用：{names}。",
+            f"The skill {skill.name} has no such script. It has: {names}.",
+        )
+    )
+
+
+def _off(reason: Phrase) -> ToolFailed:
+    return ToolFailed(
+        Phrase(f"本机不运行技能脚本：{reason.zh}", f"Scripts of skills are not run here. {reason.en}")
+    )

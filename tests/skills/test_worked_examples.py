@@ -1,0 +1,176 @@
+"""Every shipped skill's worked example is run: its calls validate, run on the demo's data, and end in what it names."""
+
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from chatops_bot.agent.briefing import Briefing
+from chatops_bot.agent.loop import Loop, Turn
+from chatops_bot.app.bundled import bundled
+from chatops_bot.app.clock import RandomIds, SystemClock
+from chatops_bot.context.skill_file import Place, parse_skill
+from chatops_bot.domain.model import UserMessage
+from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.skill import Skill
+from chatops_bot.domain.turn_event import CallEnded, Proposed, Rested, TurnEvent
+from chatops_bot.ports import ToolContext
+from chatops_bot.scheduler.service import SchedulerService
+from chatops_bot.scheduler.settings import SchedulerSettings
+from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.asking import Asker
+from chatops_bot.tools.dispatch import Dispatcher
+from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.toolbox import Toolbox
+from chatops_bot.toolsets.scheduler import Account, SchedulerClient, scheduler_tools
+from tests.scenarios.seeded_scheduler import put_seeded_data
+from tests.skills.worked_example import ExamplePlayer, example_in
+from tests.small_tools import PHRASES, proposer_of
+
+FOLDER = bundled("skills")
+SHIPPED = (
+    "capacity-check",
+    "dependency-map",
+    "incident-timeline",
+    "retry-campaign",
+    "schedule-writing",
+    "self-healing-draft",
+    "shift-handover",
+    "task-failure-triage",
+)
+OPERATOR = Person("U1", "Oscar", Role.OPERATOR)
+_NUMBER = re.compile(r"\d+")
+
+
+def read(name: str) -> Skill:
+    folder = FOLDER / name
+    files = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    place = Place(folder, f"skills/{name}/SKILL.md", "shipped", files, name)
+    skill = parse_skill((folder / "SKILL.md").read_bytes(), place)
+    assert isinstance(skill, Skill), skill
+    return skill
+
+
+@dataclass
+class Desk:
+    """Loop, door and store over the demo's scheduler."""
+
+    registry: Registry
+    store: SqliteStore
+    clock: SystemClock
+    ids: RandomIds
+
+    async def play(self, skill: Skill, player: ExamplePlayer) -> list[TurnEvent]:
+        """The example as a turn of an operator, with the tools that the skill brings and no others."""
+        redactor = Redactor()
+        dispatcher = Dispatcher(
+            self.registry,
+            policy=Policy(),
+            audit=self.store.audit,
+            proposer=proposer_of(self.store, self.clock, self.ids),
+            asker=Asker(self.store.forms, self.clock, self.ids, redactor, timedelta(hours=1)),
+            redactor=redactor,
+            clock=self.clock,
+        )
+        toolbox = Toolbox(self.registry, offered=skill.tools)
+        turn = Turn(
+            context=ToolContext(OPERATOR, SessionKey("slack", "T1", "C1", skill.name), self.ids.new("turn")),
+            language="en",
+            briefing=Briefing(
+                toolbox,
+                lambda _tools, _loaded: skill.body,
+                (UserMessage("go"),),
+                PHRASES,
+                rounds=skill.rounds,
+            ),
+        )
+        events: list[TurnEvent] = []
+
+        async def emit(event: TurnEvent) -> None:
+            events.append(event)
+
+        await Loop(player, dispatcher, self.store.transcripts, self.clock, self.ids).run_turn(turn, emit)
+        return events
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    clock, ids, data = SystemClock(), RandomIds(), tmp_path / "scheduler"
+    await put_seeded_data(data)
+    async with (
+        SchedulerService.start(SchedulerSettings(data=data, demo=True)) as scheduler,
+        httpx.AsyncClient() as http,
+    ):
+        accounts = {
+            Role(name): Account(**scheduler.accounts[name]) for name in ("viewer", "operator", "admin")
+        }
+        registry = Registry(scheduler_tools(SchedulerClient(http, scheduler.url, accounts), clock))
+        store = await SqliteStore.open(tmp_path / "bot.db", clock)
+        yield Desk(registry, store, clock, ids)
+        await store.aclose()
+
+
+def test_these_skills_ship_and_no_folder_is_without_one():
+    assert tuple(sorted(path.name for path in FOLDER.iterdir() if path.is_dir())) == SHIPPED
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+async def test_the_worked_example_runs_to_the_end_that_it_names(desk: Desk, name: str):
+    skill = read(name)
+    example = example_in(skill.body)
+    player = ExamplePlayer(example)
+    events = await desk.play(skill, player)
+    ended = [event for event in events if isinstance(event, CallEnded)]
+    assert [event.tool for event in ended] == [step.call for step in example.steps]
+    proposals = [event.proposal for event in events if isinstance(event, Proposed)]
+    wanted = example.ends.proposal
+    if wanted is None:
+        assert [event.status for event in ended] == ["ok"] * len(ended), player.results
+        assert proposals == []
+        rested = events[-1]
+        assert isinstance(rested, Rested)
+        assert rested.body == player.answer
+        found = canonical_json(player.results)
+        facts = [str(player.filled(fact)) for fact in example.ends.facts]
+        assert [fact for fact in facts if fact not in found] == [], "facts that no result holds"
+        assert [fact for fact in facts if fact not in player.answer and fact not in found] == []
+        assert {number for number in _NUMBER.findall(player.answer) if number not in found} == set()
+    else:
+        assert [event.status for event in ended] == ["ok"] * (len(ended) - 1) + ["waits"], player.results
+        (proposal,) = proposals
+        assert proposal.tool == wanted.tool
+        expected = player.filled(wanted.arguments)
+        assert {key: proposal.arguments[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_skill_brings_the_tools_that_its_example_uses_and_says_when_to_use_it_in_both_languages(name: str):
+    skill = read(name)
+    example = example_in(skill.body)
+    assert {step.call for step in example.steps} <= set(skill.tools)
+    assert re.search(r"[\u4e00-\u9fff、：，]{6}", skill.description)
+    assert re.search(r"[a-z]{4} [a-z]+ ", skill.description)
+    assert skill.rounds > len(example.steps)
+
+
+@pytest.mark.parametrize("text", ["", "---\nname: x\ndescription: y\n---\n", "---\nname: x\n---\nsteps"])
+def test_an_empty_skill_is_no_skill(text: str):
+    assert not isinstance(
+        parse_skill(text.encode(), Place(FOLDER / "x", "x/SKILL.md", "test", (), "x")), Skill
+    )
+
+
+@pytest.mark.parametrize(
+    "body", ["", "## Worked example\n\nnone yet", "```yaml example\nasked: what?\nsteps: []\n```"]
+)
+def test_a_skill_without_a_worked_example_fails(body: str):
+    with pytest.raises(ValueError, match=r"example|steps"):
+        example_in(body)
