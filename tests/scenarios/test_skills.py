@@ -43,7 +43,7 @@ def secret_skill(*, visibility: Mapping[str, Any]) -> str:
 
 
 def config_with(world: World, folder: Path, **more: Any) -> Config:
-    return world.config(skills=SkillsConfig(folders=(folder,), scripts=False, **more))
+    return world.config(skills=SkillsConfig(folders=(folder,), scripts="off", **more))
 
 
 def prefix(request: ModelRequest) -> str:
