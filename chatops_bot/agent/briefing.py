@@ -7,6 +7,7 @@ conversation itself is never changed by that.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from chatops_bot.context.prompt_phrases import LoopPhrases
 from chatops_bot.context.skill_text import loaded_in
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import Message, ModelRequest, SystemMessage
@@ -20,13 +21,15 @@ def whole(messages: Sequence[Message]) -> Sequence[Message]:
 
 @dataclass(slots=True)
 class Briefing:
-    """`system` writes the system text for the tools on offer and the names of loaded skills; `history` is the conversation up to and with the newest message
-    and its volatile context; `fit` chooses what is sent of the conversation. `rounds` is how many steps with tools a loaded skill
-    asked for, 0 when none did; `skills` are the names of those that the asker can see."""
+    """`system` writes the system text for the tools on offer and the names of loaded skills; `history` is the conversation up to
+    and with the newest message and its volatile context; `phrases` is what the loop tells the model itself; `fit` chooses what is
+    sent of the conversation. `rounds` is how many steps with tools a loaded skill asked for, 0 when none did; `skills` are the
+    names of those that the asker can see."""
 
     toolbox: Toolbox
     system: Callable[[Toolbox, frozenset[str]], str]
     history: tuple[Message, ...]
+    phrases: LoopPhrases
     fit: Callable[[Sequence[Message]], Sequence[Message]] = whole
     rounds: int = 0
     skills: frozenset[str] = frozenset()

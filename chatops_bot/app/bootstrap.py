@@ -86,9 +86,8 @@ async def open_bot(
     tools: Sequence[Tool] = (),
     logs: Withheld | None = None,
 ) -> AsyncGenerator[Bot, None]:
-    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines
-    go through. `model`, `wrap_store`, `posts` and `tools` are for tests that play a model, a crash, a workspace without rate
-    limits, or a back end.
+    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines go through. The
+    other arguments are for tests that play a model, a crash, a workspace without rate limits, or a back end.
 
     Raises StoreError or PlatformError when it cannot start.
     """

@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="chatops-bot", description="An on-call bot that proposes; people approve."
     )
     commands: Commands = parser.add_subparsers(required=True, dest="command")
-    for add in (_add_demo, _add_run, _add_ask, _add_decisions, _add_audit, _add_doctor):
+    for add in (_add_demo, _add_run, _add_ask, _add_decisions, _add_audit, _add_skills, _add_doctor):
         add(commands)
     return parser
 
@@ -143,6 +143,18 @@ def _add_audit(commands: Commands) -> None:
     _which_bot(export)
     export.add_argument("--out", type=Path, help="a new file (default: standard output)")
     export.set_defaults(run=_audit_export)
+
+
+def _add_skills(commands: Commands) -> None:
+    skills = commands.add_parser("skills", help="the skills that the bot has")
+    inside: Commands = skills.add_subparsers(required=True, dest="what")
+    listing = inside.add_parser(
+        "list", help="print every skill, where it is from and who sees it, and what is broken on which line",
+        description="Reads the sources afresh. Exit code: 0 all well, 1 a skill is broken, 2 cannot be said.",
+    )  # fmt: skip
+    _which_bot(listing)
+    listing.add_argument("--json", action="store_true", help="one JSON object")
+    listing.set_defaults(run=_skills_list)
 
 
 def _add_doctor(commands: Commands) -> None:
@@ -286,6 +298,15 @@ def _audit_export(options: argparse.Namespace) -> int:
     from chatops_bot.app.where import Where
 
     return while_read(lambda: asyncio.run(export(Where(options.data, options.config), options.out)))
+
+
+def _skills_list(options: argparse.Namespace) -> int:
+    from chatops_bot.app.skills_list import list_skills
+    from chatops_bot.app.stdout import while_read
+    from chatops_bot.app.where import Where
+
+    where = Where(options.data, options.config)
+    return while_read(lambda: list_skills(where, as_json=options.json))
 
 
 def _doctor(options: argparse.Namespace) -> int:

@@ -16,8 +16,8 @@ from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.engine import Engine, Node, build_engine
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.one_key import one_key
-from chatops_bot.context.agent_config import AgentConfig
 from chatops_bot.context.prompt_factory import confidential
+from chatops_bot.context.prompt_types import AgentConfig
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal

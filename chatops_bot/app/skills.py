@@ -4,14 +4,18 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from chatops_bot.app.bundled import bundled, load_skill_words
 from chatops_bot.app.config import Config
+from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.domain.language import Phrase
 from chatops_bot.ports import ScriptRunner, Tool
 from chatops_bot.sandbox.runner import NoScripts, ThisMachine
 from chatops_bot.sessions.skill_choice import SkillChoice
+from chatops_bot.skillpacks.archive import SkillArchive
 from chatops_bot.skillpacks.folder import SkillFolder
+from chatops_bot.skillpacks.git import SkillRepository
 from chatops_bot.skillpacks.library import SkillLibrary, Source
 from chatops_bot.tools.load_skill import LoadSkill
 from chatops_bot.tools.run_skill_script import RunSkillScript
@@ -19,11 +23,15 @@ from chatops_bot.tools.run_skill_script import RunSkillScript
 _log = logging.getLogger(__name__)
 
 
-def skill_library(config: Config) -> SkillLibrary:
-    """Every source that `config` names, then the skills that ship, so that an operator's own replaces one of those. Nothing is
-    read yet."""
-    skills = config.skills
-    sources: list[Source] = [SkillFolder(folder, str(folder)) for folder in skills.folders]
+def skill_library(skills: SkillsConfig, data: Path) -> SkillLibrary:
+    """Every source that is configured, then the skills that ship, so that an operator's own replaces one of those. Archives and
+    checkouts are kept in the folder `data` of the bot. Nothing is read yet."""
+    kept = data / "skills"
+    sources: list[Source] = [
+        *(SkillFolder(folder, str(folder)) for folder in skills.folders),
+        *(SkillArchive(archive, kept) for archive in skills.archives),
+        *(SkillRepository(git.url, git.ref, kept, git.subdir or "") for git in skills.git),
+    ]
     shipped = SkillFolder(bundled("skills"), "skills")
     return SkillLibrary([*sources, shipped] if skills.enabled else [])
 
@@ -63,7 +71,7 @@ _NOT_TRIED = NoScripts(Phrase("隔离尚未检验。", "The isolation was not tr
 
 def skills_of(config: Config, scripts: ScriptRunner = _NOT_TRIED) -> BotSkills:
     """The skills of a bot, not read yet."""
-    library, preload = skill_library(config), config.skills.preload
+    library, preload = skill_library(config.skills, config.data), config.skills.preload
     choice = SkillChoice(library, load_skill_words(), preload.agents, preload.channels)
     return BotSkills(
         library,

@@ -26,6 +26,11 @@ def found(skills: Skills, name: str, person: Person, channel: str) -> Skill:
     raise ToolFailed(NO_SUCH_SKILL)
 
 
+def offered_by(skill: Skill) -> tuple[str, ...]:
+    """The tools that a loaded skill brings."""
+    return (*skill.tools, RUN_SKILL_SCRIPT) if skill.scripts else skill.tools
+
+
 class LoadSkill:
     def __init__(self, skills: Skills, description: str) -> None:
         """`description` is what the model reads of the tool."""
@@ -40,6 +45,6 @@ class LoadSkill:
             "ok",
             {"skill": skill.name, "text": skill.body},
             Phrase(f"已读取 {skill.name}", f"{skill.name} loaded"),
-            offers=(*skill.tools, RUN_SKILL_SCRIPT) if skill.scripts else skill.tools,
+            offers=offered_by(skill),
             rounds=skill.rounds,
         )

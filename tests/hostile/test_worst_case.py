@@ -53,7 +53,11 @@ async def test_what_a_model_is_told_by_outsiders_changes_nothing_and_leaks_nothi
     agents = load_agents().values()
     watch = Watch(
         {f"secret {at}": each for at, each in enumerate((*secrets.values(), SECRET))}
-        | {f"prompt: {rule}": rule for agent in agents for rule in (*agent.must, *agent.must_not)},
+        | {
+            f"prompt: {rule}": rule
+            for agent in agents
+            for rule in (*agent.constraints.must, *agent.constraints.must_not)
+        },
         ids,
         world.folder / "bot" / "bot.db",
         (world.people["ana"]["id"], world.people["adam"]["id"]),

@@ -51,12 +51,12 @@ async def test_a_script_of_a_hidden_skill_is_as_absent_as_its_skill(world: World
         {"skill": name, "script": "scripts/count.py", "arguments": ["x"]}
         for name in ("payroll-repair", "nothing")
     ]
-    model = ScriptedModel(
-        [calls(("run_skill_script", tries[0])), calls(("run_skill_script", tries[1])), says("No.")]
-    )
+    load = calls(("load_skill", {"name": "line-count"}))  # brings the tool
+    tried = [calls(("run_skill_script", each)) for each in tries]
+    model = ScriptedModel([load, *tried, says("No.")])
     async with world.bot(model, config=config_with(world, folder)):
         ts = await world.says("oscar", f"{world.mention} run it")
         await world.settled(ts, 1)
     hidden, absent = results(model.requests[-1], "run_skill_script")
     assert "There is no skill of this name" in hidden
-    assert "lines for" not in hidden + absent
+    assert "There is no skill of this name" in absent

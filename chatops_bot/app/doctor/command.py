@@ -15,6 +15,7 @@ from chatops_bot.app.doctor.policy import people_of_today_checks, policy_check
 from chatops_bot.app.doctor.scripts import check_scripts
 from chatops_bot.app.doctor.services import model_check, scheduler_checks, slack_checks
 from chatops_bot.app.doctor.shared_store import check_bots, check_redis_store
+from chatops_bot.app.doctor.skills import check_skills
 from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
 from chatops_bot.domain.redaction import Redactor
 
@@ -59,6 +60,7 @@ def _checks(
         f.Check("roles", check_roles(config)),
         policy_check(config, secrets),
         f.Check("prompts", check_texts()),
+        f.Check("skills", check_skills(config, secrets), seconds=60.0),
         f.Check("data folder", check_data(config)),
         f.Check("store", check_redis_store(config, env) if is_shared else check_store(config)),
         f.Check("audit", check_audit(config, env)),
