@@ -144,14 +144,8 @@ def build_core(
     redactor = Withheld(secrets.values())
     prompts = PromptReload(config.agents, PromptRegistry(configured_texts(config.agents)), redactor)
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
-    sealed = SealedSecrets(
-        store.secret_values,
-        node.secrets,
-        [redactor, logs] if logs else [redactor],
-        ids,
-        config.proposal_lifetime,
-        clock,
-    )
+    hide_in = [redactor, logs] if logs else [redactor]
+    sealed = SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
         redactor=redactor, secrets=sealed,
