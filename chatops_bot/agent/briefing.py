@@ -8,34 +8,45 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from chatops_bot.context.skill_text import loaded_in
+from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
-from chatops_bot.domain.model import Message, ModelRequest, SystemMessage
+from chatops_bot.domain.model import Message, ModelRequest, SystemMessage, Usage
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.tools.toolbox import Toolbox
-
-
-def whole(messages: Sequence[Message]) -> Sequence[Message]:
-    return messages
 
 
 @dataclass(slots=True)
 class Briefing:
     """`system` writes the system text for the tools on offer and the names of loaded skills; `history` is the conversation up to and with the newest message
-    and its volatile context; `fit` chooses what is sent of the conversation. `rounds` is how many steps with tools a loaded skill
+    and its volatile context; `window` chooses what is sent of it, None for all. `rounds` is how many steps with tools a loaded skill
     asked for, 0 when none did; `skills` are the names of those that the asker can see."""
 
     toolbox: Toolbox
     system: Callable[[Toolbox, frozenset[str]], str]
     history: tuple[Message, ...]
-    fit: Callable[[Sequence[Message]], Sequence[Message]] = whole
+    window: Window | None = None
     rounds: int = 0
     skills: frozenset[str] = frozenset()
 
     def request(self, said: Sequence[Message], language: Language, *, may_call: bool = True) -> ModelRequest:
         """The next model call: `said` is what came since in this turn."""
-        sent = self.fit((*self.history, *said))
+        tools = self.toolbox.definitions() if may_call else ()
+        whole = (*self.history, *said)
+        sent = whole if self.window is None else self.window.fit(whole, tools)
         system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
-        return ModelRequest((system, *sent), self.toolbox.definitions() if may_call else (), language)
+        request = ModelRequest((system, *sent), tools, language)
+        if self.window is not None:
+            self.window.sends(request)
+        return request
+
+    def answered(self, model: str, usage: Usage) -> None:
+        """`model` answered the newest request, and says what it cost."""
+        if self.window is not None:
+            self.window.answered(model, usage)
+
+    def shorten(self) -> bool:
+        """The newest request was too long for the model. Whether the next one will be shorter."""
+        return self.window is not None and self.window.too_long()
 
     def take(self, result: ToolResult) -> None:
         """Offer what a result brings, from the next step on."""

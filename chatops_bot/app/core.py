@@ -17,6 +17,7 @@ from chatops_bot.app.engine import Engine, Node, build_engine
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.one_key import one_key
 from chatops_bot.context.agent_config import AgentConfig
+from chatops_bot.context.budget import Budget
 from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
@@ -164,7 +165,10 @@ def build_core(
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        briefer=Briefer(registry=registry, agents=agents, clock=clock, ids=ids, skills=skills), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        briefer=Briefer(
+            registry=registry, agents=agents, clock=clock, ids=ids, skills=skills, model=model.name,
+            budget=Budget(config.model.context_tokens),
+        ), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
     router = Router(
@@ -202,6 +206,7 @@ def _dispatcher(
         asker=Asker(store.forms, clock, ids, redactor, config.proposal_lifetime, sealed),
         redactor=redactor,
         clock=clock,
+        results=store.results,
     )
 
 

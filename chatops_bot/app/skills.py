@@ -1,12 +1,13 @@
 """The skills of a bot: where they come from, which of them are loaded from the start, and the tools that reach them."""
 
-from chatops_bot.app.bundled import bundled, load_skill_words
+from chatops_bot.app.bundled import bundled, load_read_result, load_skill_words
 from chatops_bot.app.config import Config
-from chatops_bot.ports import Tool
+from chatops_bot.ports import Store, Tool
 from chatops_bot.sessions.skill_choice import SkillChoice
 from chatops_bot.skillpacks.folder import SkillFolder
 from chatops_bot.skillpacks.library import SkillLibrary, Source
 from chatops_bot.tools.load_skill import LoadSkill
+from chatops_bot.tools.read_result import ReadResult
 
 
 def skill_library(config: Config) -> SkillLibrary:
@@ -29,3 +30,10 @@ def skill_choice(config: Config, library: SkillLibrary) -> SkillChoice | None:
 def skill_tools(choice: SkillChoice | None) -> list[Tool]:
     """The tools that reach the skills of `choice`; none when skills are off."""
     return [] if choice is None else [LoadSkill(choice.skills, choice.words["en"].load_skill)]
+
+
+def read_result_tool(store: Store, choice: SkillChoice | None) -> Tool:
+    """The tool that reads earlier results back, as far as the person may see the skills that they came from."""
+    return ReadResult(
+        store.transcripts, store.results, load_read_result(), None if choice is None else choice.skills
+    )

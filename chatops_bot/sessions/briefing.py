@@ -4,11 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.context.agent_config import AgentConfig
+from chatops_bot.context.budget import Budget
 from chatops_bot.context.fence import fence
 from chatops_bot.context.history import project
 from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_agent_system_prompt, inline
 from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, personal_skills, skill_section
 from chatops_bot.context.speakers import people_of
+from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ContextMessage
 from chatops_bot.domain.people import Effect
@@ -29,8 +31,12 @@ class Briefer:
         clock: Clock,
         ids: Ids,
         skills: SkillChoice | None = None,
+        budget: Budget,
+        model: str,
     ) -> None:
-        """Without `skills` nothing is said of any."""
+        """Without `skills` nothing is said of any. `budget` is how much is sent to `model` at once."""
+        self._budget = budget
+        self._model = model
         self._registry = registry
         self._agents = agents
         self._clock = clock
@@ -54,6 +60,7 @@ class Briefer:
             toolbox,
             self._system(agent, context, turn_input.text, skills),
             (*history, ContextMessage(prompt.suffix)),
+            Window(self._budget, self._model, self._ids.nonce),
             rounds=max((skill.rounds for skill in at_work), default=0),
         )
 

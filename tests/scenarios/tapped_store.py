@@ -17,6 +17,7 @@ ROLES = (
     "audit",
     "leases",
     "secret_values",
+    "results",
     "controls",
 )
 WRITES = frozenset(
@@ -34,6 +35,7 @@ WRITES = frozenset(
         "forms.shown",
         "audit.record",
         "secret_values.put",
+        "results.put",
         "secret_values.drop",
         "controls.put",
     }
