@@ -2,7 +2,10 @@
 
 from chatops_bot.app.bundled import bundled, load_read_result, load_skill_words
 from chatops_bot.app.config import Config
-from chatops_bot.ports import Store, Tool
+from chatops_bot.context.skill_mask import masked_result
+from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.transcript import ToolReturned
+from chatops_bot.ports import Store, Tool, ToolContext
 from chatops_bot.sessions.skill_choice import SkillChoice
 from chatops_bot.skillpacks.folder import SkillFolder
 from chatops_bot.skillpacks.library import SkillLibrary, Source
@@ -34,6 +37,9 @@ def skill_tools(choice: SkillChoice | None) -> list[Tool]:
 
 def read_result_tool(store: Store, choice: SkillChoice | None) -> Tool:
     """The tool that reads earlier results back, as far as the person may see the skills that they came from."""
-    return ReadResult(
-        store.transcripts, store.results, load_read_result(), None if choice is None else choice.skills
-    )
+
+    def is_hidden(call: ToolCall, returned: ToolReturned, context: ToolContext) -> bool:
+        skills = () if choice is None else choice.skills.visible_to(context.person, context.session.channel)
+        return masked_result(call, returned, [skill.name for skill in skills]) is not returned
+
+    return ReadResult(store.transcripts, store.results, load_read_result(), is_hidden)

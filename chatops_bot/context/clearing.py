@@ -10,15 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from chatops_bot.context.fence import refenced
+from chatops_bot.domain.cutting import cut_text
 from chatops_bot.domain.model import ToolMessage
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import READ_RESULT
 
 SUMMARY_CHARS = 240
-HEAD_SHARE = 2 / 3
-"""Of what is kept: the head says what a result is, the tail how it ended."""
-
 _ERROR_WORD = re.compile(
     r"\b(?:error|fail(?:ed|ure)?|exception|fatal|panic|denied|timed? ?out)\b|错误|失败|异常|超时",
     re.IGNORECASE,
@@ -35,28 +33,8 @@ def is_kept(message: ToolMessage) -> bool:
 
 
 def shortened(message: ToolMessage, chars: int) -> ToolMessage:
-    """The result with at most about `chars` characters of it: head, a line that says what was cut, tail."""
-
-    def shorten(text: str) -> str:
-        if len(text) <= chars:
-            return text
-        head, tail = ends(text, chars)
-        left_out = text[len(head) : len(text) - len(tail)]
-        cut = canonical_json(
-            {
-                "cut": {"characters": len(left_out), "lines": left_out.count("\n")},
-                READ_RESULT: {"handle": message.call_id},
-            }
-        )
-        return f"{head}\n{cut}\n{tail}"
-
-    return replace(message, text=refenced(message.text, shorten))
-
-
-def ends(text: str, chars: int) -> tuple[str, str]:
-    """Head and tail of `text`, together `chars` characters, which are fewer than it has."""
-    head = int(chars * HEAD_SHARE)
-    return text[:head], text[len(text) - (chars - head) :]
+    """The result with at most about `chars` characters of it, and what was cut of it."""
+    return replace(message, text=refenced(message.text, lambda text: cut_text(text, chars, message.call_id)))
 
 
 def cleared(message: ToolMessage) -> ToolMessage:

@@ -6,12 +6,11 @@ hidden from whoever asks, there is no result.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from chatops_bot.context.skill_mask import masked_result
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
@@ -19,7 +18,7 @@ from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import READ_RESULT, ToolCall, ToolResult
 from chatops_bot.domain.transcript import ModelSaid, ToolReturned
-from chatops_bot.ports import Results, Skills, ToolContext, ToolSpec, Transcripts
+from chatops_bot.ports import Results, ToolContext, ToolSpec, Transcripts
 
 MOST_LINES = 400
 LINES = 100
@@ -27,6 +26,9 @@ LINE_CHARS = 1_000
 """A longer line is read as several, so that no part of it is out of reach."""
 ANSWER_CHARS = 16_000
 """Well below the longest result, so that what is read here is never cut again."""
+
+
+IsHidden = Callable[[ToolCall, ToolReturned, ToolContext], bool]
 
 
 class ReadResultArguments(BaseModel):
@@ -51,12 +53,16 @@ class ReadResultArguments(BaseModel):
 
 class ReadResult:
     def __init__(
-        self, transcripts: Transcripts, results: Results, description: str, skills: Skills | None = None
+        self,
+        transcripts: Transcripts,
+        results: Results,
+        description: str,
+        is_hidden: IsHidden = lambda *_: False,
     ) -> None:
-        """`description` is what the model reads of the tool; `skills` says whose results a person may see."""
+        """`description` is what the model reads of the tool; `is_hidden` says whether somebody may not see a result."""
         self._transcripts = transcripts
         self._results = results
-        self._skills = skills
+        self._is_hidden = is_hidden
         self.spec = ToolSpec(
             READ_RESULT,
             description,
@@ -98,8 +104,7 @@ class ReadResult:
         if newest is None or newest[0].name == LOAD_SKILL:
             raise ToolFailed(_none(handle))
         call, returned = newest
-        visible = self._skills.visible_to(context.person, context.session.channel) if self._skills else ()
-        if masked_result(call, returned, [skill.name for skill in visible]) is not returned:
+        if self._is_hidden(call, returned, context):
             raise ToolFailed(_none(handle))
         return returned.tool, await self._results.get(context.session, handle) or returned.content
 

@@ -143,7 +143,7 @@ def test_the_checker_refuses_what_providers_refuse():
         ToolMessage("c", "look", "r"),
     )
     assert not refusals([asked, made, answer])
-    for broken in (
+    refused: tuple[list[Message], ...] = (
         [],
         [made, answer],
         [asked, made],
@@ -158,12 +158,13 @@ def test_the_checker_refuses_what_providers_refuse():
             ToolMessage("d", "see", "r"),
             answer,
         ],
-    ):
+    )
+    for broken in refused:
         assert refusals(broken), broken
 
 
 def test_old_results_leave_notes_the_newest_and_skills_stay_and_who_asked_stays():
-    entries = [e for number in range(1, 21) for e in turn(number, 1, 2_000)]
+    entries: list[Entry] = [e for number in range(1, 21) for e in turn(number, 1, 2_000)]
     entries[:0] = turn(0, 1, 2_000, LOAD_SKILL)
     messages = projected(entries)
     window = sent(messages, 12_000)
@@ -195,11 +196,29 @@ def test_left_out_turns_leave_one_note_that_says_how_much_and_whose_and_the_thre
     assert sum(map(tokens_of, window)) < 3_000
 
 
+def test_a_long_result_of_json_stays_json_and_names_its_handle():
+    content = json.dumps({"count": 3_000, "rows": [{"id": number} for number in range(3_000)]})
+    call = ToolCall("c1", "query_tasks", "{}")
+    text = fence(content, source="tool query_tasks", nonce=lambda: NONCE)
+    messages: list[Message] = [
+        UserMessage("q"),
+        AssistantMessage("", calls=(call,)),
+        ToolMessage("c1", "query_tasks", text),
+    ]
+    told = json.loads(unfence(sent(messages, 6_000)[-1].text))
+    assert (told["count"], told["rows"][0], told["read_result"]) == (3_000, {"id": 0}, {"handle": "c1"})
+    assert told["cut"] == [f"rows: the first {len(told['rows'])} of 3000"]
+
+
 def test_a_result_that_is_too_long_keeps_head_and_tail_and_says_what_was_cut():
     content = "\n".join(f"line {number}" for number in range(5_000))
     call = ToolCall("c1", "read_log", "{}")
     text = fence(content, source="tool read_log", nonce=lambda: NONCE)
-    messages = [UserMessage("q"), AssistantMessage("", calls=(call,)), ToolMessage("c1", "read_log", text)]
+    messages: list[Message] = [
+        UserMessage("q"),
+        AssistantMessage("", calls=(call,)),
+        ToolMessage("c1", "read_log", text),
+    ]
     inside = unfence(sent(messages, 6_000)[-1].text)
     assert inside.startswith("line 0\n")
     assert inside.endswith("line 4999")
@@ -212,7 +231,7 @@ def test_a_result_that_is_too_long_keeps_head_and_tail_and_says_what_was_cut():
 
 def test_what_was_sent_is_only_added_to_between_few_jumps():
     """Providers reuse the longest prefix that is the same, so it may change at jumps only."""
-    entries = [e for number in range(1, 61) for e in turn(number, 1, 800)]
+    entries: list[Entry] = [e for number in range(1, 61) for e in turn(number, 1, 800)]
     messages = projected(entries)
     jumps, before = 0, list(sent(messages[:1], 6_000))
     for end in range(2, len(messages) + 1):
@@ -253,7 +272,7 @@ def test_cjk_text_is_reckoned_at_more_tokens_than_latin():
 def test_long_random_histories_in_random_rooms(soak: int):
     rng = random.Random(5)
     for _ in range(20 * soak):
-        entries = [
+        entries: list[Entry] = [
             e
             for n in range(1, rng.randint(2, 40))
             for e in turn(n, rng.randint(0, 5), rng.choice((0, 50, 9_000)))
