@@ -96,7 +96,7 @@ async def open_bot(
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         turns = TurnCount(metrics := Metrics())
-        skills, registry = await _skills_and_tools(stack, config, secrets, clock, metrics, tools)
+        skills, registry = await _skills_and_tools(stack, config, secrets, clock, kept, metrics, tools)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -138,12 +138,14 @@ async def _skills_and_tools(
     config: Config,
     secrets: Secrets,
     clock: Clock,
+    store: Store,
     metrics: Metrics,
     more: Sequence[Tool],
 ) -> tuple[BotSkills, Registry]:
     """The skills, read, and every tool: those of the back ends, those that reach the skills, and `more`."""
     skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
-    return skills, await stack.enter_async_context(open_registry(config, secrets, clock, skills.beside(more)))
+    tools = [*more, *skills.tools_over(store)]
+    return skills, await stack.enter_async_context(open_registry(config, secrets, clock, tools))
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
