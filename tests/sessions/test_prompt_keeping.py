@@ -11,6 +11,7 @@ import pytest
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.context.budget import Budget
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
 from chatops_bot.context.rollout import Arm, Rollout, Rollouts
 from chatops_bot.domain.errors import ToolUnknown
@@ -61,7 +62,7 @@ class Desk:
     ) -> ModelRequest:
         """The first model call of a turn in `session`."""
         keeper = PromptKeeper(self.store.prompts, self.store.transcripts, self.clock, 30, keep_suffix)
-        briefer = Briefer(
+        briefer = Briefer(budget=Budget(100_000), model="scripted",
             registry=Registry([Look(), Switch()]), prompts=self.prompts, agent_in=self.config.agent_in, clock=self.clock,
             ids=CountingIds(), keeper=keeper, clean=Redactor([SECRET]).text,
         )  # fmt: skip
