@@ -89,23 +89,6 @@ class Metrics:
         self.edits_wanted = Counter(
             "chatops_edits_wanted", "Edits asked for; those not in chatops_slack_calls were coalesced.", registry=of
         )  # fmt: skip
-<<<<<<< HEAD
-        self._of_the_model(of)
-        self._of_prompts(of)
-        self.loop_lag = Histogram(
-            "chatops_loop_lag_seconds", "How late the event loop ran what was due.", buckets=_LAG_SECONDS, registry=of,
-        )  # fmt: skip
-        self.inbound_events = Counter(
-            "chatops_inbound_events",
-            "Events from the chat platform, repeated ones too.",
-            ["kind"],
-            registry=of,
-        )
-        build = Gauge(
-            "chatops_build_info", "1, with what runs as labels.", ["version", "python"], registry=of
-        )
-        build.labels(program_version(), platform.python_version()).set(1)
-=======
         self.inbound_events = Counter(
             "chatops_inbound_events", "Events from the chat platform, repeated ones too.", ["kind"], registry=of
         )  # fmt: skip
@@ -132,35 +115,6 @@ class Metrics:
         self.first_delta_seconds = Histogram(
             "chatops_model_first_delta_seconds", "From a model call to the first piece of its answer.", ["model"],
             buckets=_MODEL_SECONDS, registry=of,
-        )  # fmt: skip
->>>>>>> main
-
-    def _of_the_model(self, of: CollectorRegistry) -> None:
-        """Its calls, tokens and speed."""
-        self.model_requests = Counter(
-            "chatops_model_requests", "Calls of a language model, or of the rules.", ["model", "result"], registry=of
-        )  # fmt: skip
-        self.model_tokens = Counter(
-            "chatops_model_tokens", "Tokens as the provider counts them; cached ones are input too, reasoning ones output.", ["model", "kind"],
-            registry=of,
-        )  # fmt: skip
-        self.first_delta_seconds = Histogram(
-            "chatops_model_first_delta_seconds", "From a model call to the first piece of its answer.", ["model"],
-            buckets=_MODEL_SECONDS, registry=of,
-        )  # fmt: skip
-
-    def _of_prompts(self, of: CollectorRegistry) -> None:
-        """What a rollout is judged by, beside the cost."""
-        self.prompts = Counter(
-            "chatops_prompts", "Prompts of model calls, by agent and version of its text.", ["agent", "version"], registry=of,
-        )  # fmt: skip
-        self.prompt_chars = Histogram(
-            "chatops_prompt_chars", "How long the system text of a model call was.", ["agent", "version"],
-            buckets=_PROMPT_CHARS, registry=of,
-        )  # fmt: skip
-        self.prompt_turns = Counter(
-            "chatops_prompt_turns", "Turns that came to rest, by agent and version of its text: what a rollout is judged by.",
-            ["agent", "version", "outcome"], registry=of,
         )  # fmt: skip
 
     async def text(self, proposals: Proposals) -> bytes:
