@@ -58,12 +58,8 @@ class Metrics:
         self.tool_seconds = Histogram(
             "chatops_tool_call_seconds", "How long a tool call took.", ["tool"], buckets=_CALL_SECONDS, registry=of
         )  # fmt: skip
-        self.script_runs = Counter(
-            "chatops_skill_script_runs", "Scripts of skills that were run, by how they ended.", ["outcome"], registry=of
-        )  # fmt: skip
-        self.script_seconds = Histogram(
-            "chatops_skill_script_seconds", "How long a script of a skill ran.", buckets=_CALL_SECONDS, registry=of
-        )  # fmt: skip
+        self.script_runs = Counter("chatops_skill_script_runs", "Scripts of skills that were run, by how they ended.", ["outcome"], registry=of)  # fmt: skip
+        self.script_seconds = Histogram("chatops_skill_script_seconds", "How long a script of a skill ran.", buckets=_CALL_SECONDS, registry=of)  # fmt: skip
         self.proposals = Gauge(
             "chatops_proposals", "Open proposals, as the store has them.", ["state"], registry=of
         )
