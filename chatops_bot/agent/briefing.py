@@ -38,7 +38,7 @@ class Briefing:
         """The next model call: `said` is what came since in this turn."""
         sent = self.fit((*self.history, *said))
         system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
-        return ModelRequest((system, *sent), self.toolbox.definitions() if may_call else (), language)
+        return ModelRequest((system, *sent), self.toolbox.definitions(), language, may_call)
 
     def take(self, result: ToolResult) -> None:
         """Offer what a result brings, from the next step on."""

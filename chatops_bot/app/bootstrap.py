@@ -33,6 +33,7 @@ from chatops_bot.app.model_choice import configured_model, configured_overhearin
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
+from chatops_bot.app.routing import routes, tool_choice
 from chatops_bot.app.skills import BotSkills, read_skills
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
@@ -84,9 +85,11 @@ async def open_bot(
     posts: Pace = POSTS,
     tools: Sequence[Tool] = (),
     logs: Withheld | None = None,
+    routed: bool | None = None,
 ) -> AsyncGenerator[Bot, None]:
     """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines go through. The
-    other arguments are for tests that play a model, a crash, a workspace without rate limits, or a back end.
+    other arguments are for tests that play a model, a crash, a workspace without rate limits, or a back end. `routed` says whether
+    requests are offered the tools that they are about; None leaves it to `config`, and a model that is played has all of them.
 
     Raises StoreError or PlatformError when it cannot start.
     """
@@ -95,8 +98,9 @@ async def open_bot(
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         metrics = Metrics()
         skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+        routed = (model is None and routes(config, secrets)) if routed is None else routed
         registry = await stack.enter_async_context(
-            open_registry(config, secrets, clock, skills.beside(tools))
+            open_registry(config, secrets, clock, skills.beside(tools), routed=routed)
         )
         turns = TurnCount(metrics)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
@@ -109,6 +113,7 @@ async def open_bot(
             store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
+            choice=tool_choice(registry, metrics.tools_rerouted.inc) if routed else None,
             overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)

@@ -16,6 +16,7 @@ from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.engine import Engine, Node, build_engine
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.one_key import one_key
+from chatops_bot.app.routing import with_finder
 from chatops_bot.context.prompt_factory import confidential
 from chatops_bot.context.prompt_types import AgentConfig
 from chatops_bot.domain.people import Role
@@ -40,6 +41,7 @@ from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reminding import Reminders
 from chatops_bot.sessions.router import Overhears, Router, every_message
 from chatops_bot.sessions.skill_choice import SkillChoice
+from chatops_bot.sessions.tool_choice import ToolChoice
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
@@ -110,11 +112,12 @@ def trusted_authorities() -> ssl.SSLContext:
 
 @asynccontextmanager
 async def open_registry(
-    config: Config, secrets: Secrets, clock: Clock, more: Sequence[Tool] = ()
+    config: Config, secrets: Secrets, clock: Clock, more: Sequence[Tool] = (), *, routed: bool = False
 ) -> AsyncGenerator[Registry, None]:
-    """Every tool that `config` connects, and `more`."""
+    """Every tool that `config` connects, and `more`; where they are `routed`, the tool that finds what routing missed as well."""
     async with httpx.AsyncClient(trust_env=False, verify=trusted_authorities()) as http:
-        yield Registry([*scheduler_tools(_scheduler(config, secrets, http), clock), *more])
+        tools = [*scheduler_tools(_scheduler(config, secrets, http), clock), *more]
+        yield Registry(with_finder(tools) if routed else tools)
 
 
 def build_core(
@@ -133,11 +136,12 @@ def build_core(
     overhears: Overhears = every_message,
     skills: SkillChoice | None = None,
     logs: Withheld | None = None,
+    choice: ToolChoice | None = None,
 ) -> Core:
     """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
-    `skills` is which skills a turn has, None for none. `logs` is what the log's lines go through. Raises ConfigInvalid for a policy that nobody could meet.
+    `skills` is which skills a turn has, None for none; `choice` which tools it begins with, None for all. `logs` is what the log's lines go through. Raises ConfigInvalid for a policy that nobody could meet.
     """
     agents = load_agents()
     redactor = _redactor(secrets, agents.values())
@@ -164,7 +168,7 @@ def build_core(
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        briefer=Briefer(registry=registry, agents=agents, clock=clock, ids=ids, skills=skills), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        briefer=Briefer(registry=registry, agents=agents, clock=clock, ids=ids, skills=skills, choice=choice), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
     router = Router(

@@ -9,6 +9,9 @@ from chatops_bot.domain.language import Phrase
 
 ToolStatus = Literal["ok", "error", "waits", "not_run"]
 
+FIND_TOOLS = "find_tools"
+"""The tool that finds tools which are not on offer."""
+
 ARGUMENT_CHARS = 64_000
 """The longest arguments that a call may have: about 16,000 tokens, above anything that a tool here takes."""
 

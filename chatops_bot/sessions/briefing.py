@@ -20,6 +20,7 @@ from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock, Ids, Tool
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
+from chatops_bot.sessions.tool_choice import ToolChoice
 from chatops_bot.tools.load_skill import offered_by
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
@@ -36,14 +37,16 @@ class Briefer:
         clock: Clock,
         ids: Ids,
         skills: SkillChoice | None = None,
+        choice: ToolChoice | None = None,
     ) -> None:
-        """Without `skills` nothing is said of any."""
+        """Without `skills` nothing is said of any; without `choice` every tool is on offer."""
         self._registry = registry
         self._agents = agents
         self._clock = clock
         self._ids = ids
         self._skills = skills
-        self._briefs = {tool.spec.name: _brief_of(tool) for tool in registry}
+        self._choice = choice
+        self._briefs = {tool.spec.name: brief_of(tool) for tool in registry}
         self._prompts: PromptCache[tuple[int, tuple[str, ...], str], AgentPrompt] = PromptCache()
 
     def brief(self, turn_input: TurnInput, entries: Sequence[Entry], language: Language) -> Briefing:
@@ -54,22 +57,43 @@ class Briefer:
         history = project(entries, nonce=self._ids.nonce, skills=skills.names)
         loaded = loaded_in(history)
         at_work = skills.at_work(loaded)
-        toolbox = self._toolbox(skills)
+        toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
         toolbox.offer(name for skill in at_work for name in offered_by(skill))
         personal = self._told(personal_skills, skills, loaded, agent)
         return Briefing(
             toolbox,
             self._system(agent, turn_input, skills),
-            (*history, ContextMessage(self._suffix(agent, turn_input, entries, personal))),
+            (*history, ContextMessage(self._suffix(agent, turn_input, entries, personal, suggested))),
             agent.phrases.loop,
             rounds=max((skill.rounds for skill in at_work), default=0),
             skills=skills.names,
         )
 
-    def _toolbox(self, skills: ShownSkills) -> Toolbox:
-        later = kept_back(skills)
-        names = [tool.spec.name for tool in self._registry]
-        return Toolbox(self._registry, offered=[name for name in names if name not in later])
+    def _toolbox(
+        self, skills: ShownSkills, agent: AgentConfig, turn_input: TurnInput, entries: Sequence[Entry]
+    ) -> tuple[Toolbox, tuple[str, ...]]:
+        """The turn's tools, and which of them its request is about, the most useful first; none named where all are on offer."""
+        later, choice = kept_back(skills), self._choice
+        own = agent.tool_allow
+        allowed = [
+            tool.spec.name
+            for tool in self._registry
+            if own is None or tool.spec.of_agent or tool.spec.name in own
+        ]
+        chosen: tuple[str, ...] | None = None
+        if choice is not None:
+            few = agent.limits.tools
+            chosen = choice.choose(
+                turn_input.text, entries, agent_id=agent.agent_id, allowed=allowed, few=few
+            )
+        offered = [
+            name
+            for name in allowed
+            if name not in later
+            and (choice is None or chosen is None or name in chosen or not choice.is_routed(name))
+        ]
+        toolbox = Toolbox(self._registry, allowed=allowed, offered=offered, brought=later)
+        return toolbox, chosen or ()
 
     def _shown_skills(self, turn_input: TurnInput, agent: AgentConfig) -> ShownSkills:
         if self._skills is None:
@@ -106,7 +130,12 @@ class Briefer:
         return system
 
     def _suffix(
-        self, agent: AgentConfig, turn_input: TurnInput, entries: Sequence[Entry], personal: str
+        self,
+        agent: AgentConfig,
+        turn_input: TurnInput,
+        entries: Sequence[Entry],
+        personal: str,
+        suggested: tuple[str, ...],
     ) -> str:
         """The volatile part, which stays as it is for all steps of the turn."""
         flags = scan_untrusted(turn_input.text)
@@ -116,7 +145,10 @@ class Briefer:
             people_of(entries, turn_input.author), source="people of this conversation", nonce=self._ids.nonce
         )
         options = PromptOptions(
-            tell_goal=False, flags=flags, extra_context=(people, *((personal,) if personal else ()))
+            tell_goal=False,
+            flags=flags,
+            suggested_tools=suggested,
+            extra_context=(people, *((personal,) if personal else ())),
         )
         session = self._session(agent, turn_input)
         return build_agent_system_prompt(agent, (), session, turn_input.text, options=options).suffix
@@ -138,6 +170,13 @@ _PERMISSIONS: dict[Effect, Permission] = {
 }
 
 
-def _brief_of(tool: Tool) -> ToolBrief:
+def brief_of(tool: Tool) -> ToolBrief:
+    """A tool as prompts and routing know it."""
     spec = tool.spec
-    return ToolBrief(name=spec.name, description=spec.description, permission_level=_PERMISSIONS[spec.effect])
+    return ToolBrief(
+        name=spec.name,
+        description=spec.description,
+        permission_level=_PERMISSIONS[spec.effect],
+        aliases=spec.aliases,
+        backend_name=spec.backend_name or None,
+    )
