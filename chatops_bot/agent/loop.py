@@ -187,7 +187,7 @@ class Loop:
 
     async def _ask(self, turn: Turn, emit: Emit, *, may_call: bool = True) -> Step:
         """One model call, streamed. If it ends early, for whatever reason, its text so far is remembered."""
-        request = turn.briefing.request(turn.said, turn.language, may_call=may_call)
+        request = await turn.briefing.request(turn.said, turn.language, may_call=may_call)
         step = Step(turn.briefing.toolbox.offered if may_call else frozenset())
         try:
             async with aclosing(self._model.stream(request)) as deltas:

@@ -33,7 +33,7 @@ from chatops_bot.app.model_choice import configured_model, configured_overhearin
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
-from chatops_bot.app.routing import routes, tool_choice
+from chatops_bot.app.routing import routes
 from chatops_bot.app.skills import BotSkills, read_skills
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
@@ -51,6 +51,7 @@ from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.peers import Peers
 from chatops_bot.sessions.recovery import recover_turns, resume_unheard
 from chatops_bot.sessions.router import every_message
+from chatops_bot.tools.registry import Registry
 
 _log = logging.getLogger(__name__)
 
@@ -70,6 +71,7 @@ class Bot:
     bot_user_id: str
     model_name: str
     failed: asyncio.Event
+    reload_prompts: Callable[[], None]
 
 
 @asynccontextmanager
@@ -96,13 +98,11 @@ async def open_bot(
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
-        metrics = Metrics()
-        skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+        turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
-        registry = await stack.enter_async_context(
-            open_registry(config, secrets, clock, skills.beside(tools), routed=routed)
+        skills, registry = await _skills_and_tools(
+            stack, config, secrets, clock, metrics, tools, routed=routed
         )
-        turns = TurnCount(metrics)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -113,7 +113,7 @@ async def open_bot(
             store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
-            choice=tool_choice(registry, metrics.tools_rerouted.inc) if routed else None,
+            rerouted=metrics.tools_rerouted.inc if routed else None,
             overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
@@ -137,13 +137,30 @@ async def open_bot(
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        yield Bot(web_url, identity.user_id, core.model_name, health.failed)
+        yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
+
+
+async def _skills_and_tools(
+    stack: AsyncExitStack,
+    config: Config,
+    secrets: Secrets,
+    clock: Clock,
+    metrics: Metrics,
+    more: Sequence[Tool],
+    *,
+    routed: bool,
+) -> tuple[BotSkills, Registry]:
+    """The skills, read, and every tool: those of the back ends, those that reach the skills, `more`, and what finds one."""
+    skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+    registry = open_registry(config, secrets, clock, skills.beside(more), routed=routed)
+    return skills, await stack.enter_async_context(registry)
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
     """What closes what is overdue, by what it is; of several processes one does it, as long as it lives."""
     works = {
         "proposals": core.applying.sweep,
+        "prompts": core.store.prompts.drop_overdue,
         "reminders": core.reminders.sweep,
         "what was run": core.afterwards.sweep,
         "forms": core.forms.sweep,

@@ -1,12 +1,12 @@
 """The texts that ship with the program: `prompts/` and `skills/`, in the wheel or beside the package in a checkout."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from chatops_bot.context.prompt_phrases import PromptPhrases
-from chatops_bot.context.prompt_types import AgentConfig
 from chatops_bot.context.routing_data import Routing
 from chatops_bot.context.skill_text import SkillWords
 from chatops_bot.domain.language import Language
@@ -20,17 +20,7 @@ def bundled(name: str) -> Path:
     return installed if installed.exists() else _PACKAGE.parent / name
 
 
-def load_agents(agent_id: str = "opsbot") -> dict[Language, AgentConfig]:
-    """The agent in both languages. Raises pydantic's ValidationError, naming the field, when a file is wrong."""
-    phrases = load_phrases()
-    return {
-        language: AgentConfig.model_validate(
-            _read(f"agents/{agent_id}.{language}.yaml", "agent") | {"phrases": phrases[language]}
-        )
-        for language in _languages()
-    }
-
-
+@cache
 def load_phrases() -> dict[Language, PromptPhrases]:
     """The fixed lines of prompts, in both languages. Raises pydantic's ValidationError when a file is wrong."""
     return {

@@ -17,6 +17,7 @@ from chatops_bot.skillpacks.archive import SkillArchive
 from chatops_bot.skillpacks.folder import SkillFolder
 from chatops_bot.skillpacks.git import SkillRepository
 from chatops_bot.skillpacks.library import SkillLibrary, Source
+from chatops_bot.skillpacks.unpacking import forget_others
 from chatops_bot.tools.load_skill import LoadSkill
 from chatops_bot.tools.run_skill_script import RunSkillScript
 
@@ -26,7 +27,7 @@ _log = logging.getLogger(__name__)
 def skill_library(skills: SkillsConfig, data: Path) -> SkillLibrary:
     """Every source that is configured, then the skills that ship, so that an operator's own replaces one of those. Archives and
     checkouts are kept in the folder `data` of the bot. Nothing is read yet."""
-    kept = data / "skills"
+    kept = _kept(data)
     sources: list[Source] = [
         *(SkillFolder(folder, str(folder)) for folder in skills.folders),
         *(SkillArchive(archive, kept) for archive in skills.archives),
@@ -34,6 +35,11 @@ def skill_library(skills: SkillsConfig, data: Path) -> SkillLibrary:
     ]
     shipped = SkillFolder(bundled("skills"), "skills")
     return SkillLibrary([*sources, shipped] if skills.enabled else [])
+
+
+def _kept(data: Path) -> Path:
+    """Where a bot keeps what it unpacked."""
+    return data / "skills"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,4 +97,6 @@ async def read_skills(
             _log.warning("scripts of skills are not run: %s", scripts.disabled_because.en)
     skills = skills_of(config, meter(scripts))
     await skills.library.refresh()
+    used = [skill.folder for skill in skills.library.all]
+    await asyncio.to_thread(forget_others, _kept(config.data), used)
     return skills

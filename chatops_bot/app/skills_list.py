@@ -48,8 +48,8 @@ def _told(skill: Skill) -> dict[str, Any]:
 
 
 def _lines(skill: Skill) -> Iterator[str]:
-    yield f"{skill.name}  ({skill.source}; {_audience(skill.audience)})"
-    yield from (f"  {remark.en}" for remark in skill.remarks)
+    yield f"{skill.name} ({skill.source}; {_audience(skill.audience)})"
+    yield from (f"{skill.name}: {remark.en}" for remark in skill.remarks)
 
 
 def _audience(audience: Audience) -> str:

@@ -5,7 +5,6 @@ and the follow-up rule make the stable prefix; [CONTEXT] is the volatile suffix,
 Nothing that depends on person, channel or time stands in the prefix, so a provider can cache it.
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +18,9 @@ from chatops_bot.context.prompt_budget import estimated_tokens, too_long, trimme
 from chatops_bot.context.prompt_lint import lint
 from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief, UserIntent
 from chatops_bot.domain.errors import PromptInvalid
+from chatops_bot.domain.kept_prompt import digest, whole
 from chatops_bot.domain.language import Language
 
-FORMAT = "prompt-1"
-"""Stands in every hash, so that another way of writing a prompt is another prompt."""
 CONFIDENTIAL_BYTES = 24
 """A shorter sentence, eight characters in Chinese, may stand in any answer by chance."""
 
@@ -222,7 +220,7 @@ def _sections(inputs: Inputs, session: SessionContext, tools: tuple[ToolBrief, .
 def _prompt(inputs: Inputs, parts: tuple[Section, ...], tools: tuple[ToolBrief, ...]) -> AgentPrompt:
     prefix = "\n\n".join(part.text for part in parts if part.is_stable)
     suffix = parts[-1].text
-    prompt = AgentPrompt(f"{prefix}\n\n{suffix}")
+    prompt = AgentPrompt(whole(prefix, suffix))
     prompt.sections = parts
     prompt.prefix, prompt.suffix = prefix, suffix
     prompt.tools = tuple(tool.name for tool in tools)
@@ -236,8 +234,3 @@ def _prompt(inputs: Inputs, parts: tuple[Section, ...], tools: tuple[ToolBrief, 
     prompt.config_hash = digest(inputs.agent.model_dump_json())
     prompt.warnings = lint(inputs.agent, tools, parts)
     return prompt
-
-
-def digest(text: str) -> str:
-    """The hash under which a text of this format is kept."""
-    return hashlib.sha256(f"{FORMAT}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()

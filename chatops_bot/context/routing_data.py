@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from chatops_bot.context.prompt_types import Names, Scenarios, Texts, Value
+from chatops_bot.context.prompt_types import Names, Texts, Value
 
 Change = Literal["create", "trigger", "pause", "resume", "retry", "delete"]
 """A change that a message can be understood to ask for."""
@@ -42,7 +42,6 @@ class RequestKind(Value):
 class ToolRank(Value):
     sort_hint: int = 0
     requires: Names = ()
-    say: Scenarios = Scenarios()
 
 
 class Routing(Value):

@@ -112,6 +112,8 @@ def framed(content: str, nonce: Callable[[], str]) -> str | None:
         name, text = value["skill"], value["text"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
+    if not (isinstance(name, str) and isinstance(text, str)):
+        return None
     mark = nonce()
     while mark in text:
         mark = nonce()

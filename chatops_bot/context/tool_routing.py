@@ -59,26 +59,14 @@ class RoutableTools:
         }
         self.routing = routing
         self.cues = {key: kind.cues.pattern() for key, kind in routing.kinds.items()}
-        self._words = {name: self._words_of(brief) for name, brief in self.briefs.items()}
-        counts = Counter(word for words in self._words.values() for word in words)
+        words_of = {name: _words_of(brief) for name, brief in self.briefs.items()}
+        counts = Counter(word for words in words_of.values() for word in words)
         most = max(2, _COMMON * len(self.briefs))
-        self._rare = frozenset(word for word, count in counts.items() if count <= most)
         self._by_word: dict[str, list[str]] = {}
-        for name, words in self._words.items():
-            for word in words & self._rare:
-                self._by_word.setdefault(word, []).append(name)
-
-    def _words_of(self, brief: ToolBrief) -> frozenset[str]:
-        say = self.routing.tools[brief.name].say if brief.name in self.routing.tools else None
-        said = (*say.zh, *say.en) if say else ()
-        texts = (
-            brief.name.replace("_", " "),
-            brief.description,
-            *brief.scenarios.zh,
-            *brief.scenarios.en,
-            *said,
-        )
-        return frozenset(term for text in texts for term in terms_of(text))
+        for name, words in words_of.items():
+            for word in words:
+                if counts[word] <= most:
+                    self._by_word.setdefault(word, []).append(name)
 
     def matches(self, text: str) -> Counter[str]:
         """How many telling words of each tool a text has; a word of its name counts twice."""
@@ -115,6 +103,11 @@ class RoutableTools:
             for name, brief in self.briefs.items()
             if name in names and (brief.agent_ids is None or agent_id in brief.agent_ids)
         )
+
+
+def _words_of(brief: ToolBrief) -> frozenset[str]:
+    said = (brief.name.replace("_", " "), brief.description, *brief.scenarios.zh, *brief.scenarios.en)
+    return frozenset(term for text in said for term in terms_of(text))
 
 
 def route_tools(

@@ -1,25 +1,32 @@
 """What a turn's model is given: which agent answers, what it may call, what it is told, and what it sees of the conversation."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
-from chatops_bot.agent.briefing import Briefing
+from chatops_bot.agent.briefing import Briefing, keeps_nothing
 from chatops_bot.context.fence import fence
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.history import project
 from chatops_bot.context.prompt_cache import PromptCache
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
-from chatops_bot.context.prompt_types import AgentConfig, Permission, PromptOptions, SessionContext, ToolBrief
+from chatops_bot.context.prompt_registry import PromptRegistry
+from chatops_bot.context.prompt_types import (
+    AgentConfig,
+    PromptOptions,
+    SessionContext,
+)
 from chatops_bot.context.scanning import scan_untrusted
 from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, personal_skills, skill_section
 from chatops_bot.context.speakers import people_of
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ContextMessage
-from chatops_bot.domain.people import Effect
-from chatops_bot.domain.transcript import Entry
-from chatops_bot.ports import Clock, Ids, Tool
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.transcript import Entry, Prompted
+from chatops_bot.ports import Clock, Ids
 from chatops_bot.sessions.mailbox import TurnInput
+from chatops_bot.sessions.prompt_keeping import PromptKeeper
 from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
+from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.sessions.tool_choice import ToolChoice
 from chatops_bot.tools.load_skill import offered_by
 from chatops_bot.tools.registry import Registry
@@ -33,26 +40,32 @@ class Briefer:
         self,
         *,
         registry: Registry,
-        agents: Mapping[Language, AgentConfig],
+        prompts: PromptRegistry,
+        agent_in: Callable[[str], str],
         clock: Clock,
         ids: Ids,
         skills: SkillChoice | None = None,
+        keeper: PromptKeeper | None = None,
+        clean: Callable[[str], str] = str,
         choice: ToolChoice | None = None,
     ) -> None:
-        """Without `skills` nothing is said of any; without `choice` every tool is on offer."""
+        """`agent_in` says which agent answers in a channel. Without `skills` nothing is said of any, without `keeper` no prompt
+        is kept, without `choice` every tool is on offer. `clean` takes secrets out of what the model is told."""
         self._registry = registry
-        self._agents = agents
+        self._texts = prompts
+        self._agent_in = agent_in
+        self._keeper = keeper
+        self._clean = clean
         self._clock = clock
         self._ids = ids
         self._skills = skills
         self._choice = choice
-        self._briefs = {tool.spec.name: brief_of(tool) for tool in registry}
-        self._prompts: PromptCache[tuple[int, tuple[str, ...], str], AgentPrompt] = PromptCache()
+        self._prompts: PromptCache[tuple[object, ...], AgentPrompt] = PromptCache()
 
     def brief(self, turn_input: TurnInput, entries: Sequence[Entry], language: Language) -> Briefing:
         """For a turn whose first entry is the newest of `entries`: stable prefix, history up to the newest message, volatile
         context last."""
-        agent = self._agents[language]
+        agent = self._agent(turn_input.session, entries, language)
         skills = self._shown_skills(turn_input, agent)
         history = project(entries, nonce=self._ids.nonce, skills=skills.names)
         loaded = loaded_in(history)
@@ -60,40 +73,51 @@ class Briefer:
         toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
         toolbox.offer(name for skill in at_work for name in offered_by(skill))
         personal = self._told(personal_skills, skills, loaded, agent)
+        suffix = self._clean(self._suffix(agent, turn_input, entries, personal, suggested))
         return Briefing(
             toolbox,
             self._system(agent, turn_input, skills),
-            (*history, ContextMessage(self._suffix(agent, turn_input, entries, personal, suggested))),
+            (*history, ContextMessage(suffix)),
             agent.phrases.loop,
             rounds=max((skill.rounds for skill in at_work), default=0),
             skills=skills.names,
+            keep=self._keep(turn_input, agent, suffix),
         )
+
+    def _agent(self, session: SessionKey, entries: Sequence[Entry], language: Language) -> AgentConfig:
+        """The channel's agent; a thread keeps the version of its text that it began with."""
+        agent_id = self._agent_in(session.channel)
+        pinned = next(
+            (each.version for each in entries if isinstance(each, Prompted) and each.agent_id == agent_id), ""
+        )
+        version = self._texts.version_for(agent_id, session.channel, pinned)
+        return self._texts.get(agent_id, language, version)
+
+    def _keep(
+        self, turn_input: TurnInput, agent: AgentConfig, suffix: str
+    ) -> Callable[[str, Sequence[str]], Awaitable[None]]:
+        if self._keeper is None:
+            return keeps_nothing
+        return self._keeper.of_turn(turn_input.session, turn_input.turn_id, agent, suffix)
 
     def _toolbox(
         self, skills: ShownSkills, agent: AgentConfig, turn_input: TurnInput, entries: Sequence[Entry]
     ) -> tuple[Toolbox, tuple[str, ...]]:
         """The turn's tools, and which of them its request is about, the most useful first; none named where all are on offer."""
-        later, choice = kept_back(skills), self._choice
-        own = agent.tool_allow
-        allowed = [
-            tool.spec.name
-            for tool in self._registry
-            if own is None or tool.spec.of_agent or tool.spec.name in own
-        ]
-        chosen: tuple[str, ...] | None = None
-        if choice is not None:
-            few = agent.limits.tools
-            chosen = choice.choose(
-                turn_input.text, entries, agent_id=agent.agent_id, allowed=allowed, few=few
+        later, own = kept_back(skills), agent.tool_allow
+        specs = [tool.spec for tool in self._registry]
+        allowed = [spec.name for spec in specs if own is None or spec.name in own]
+        chosen = None
+        if self._choice is not None:
+            chosen = self._choice.choose(
+                turn_input.text, entries, agent_id=agent.agent_id, allowed=allowed, few=agent.limits.tools
             )
         offered = [
-            name
-            for name in allowed
-            if name not in later
-            and (choice is None or chosen is None or name in chosen or not choice.is_routed(name))
+            spec.name
+            for spec in specs
+            if spec.name not in later and (chosen is None or spec.of_agent or spec.name in chosen)
         ]
-        toolbox = Toolbox(self._registry, allowed=allowed, offered=offered, brought=later)
-        return toolbox, chosen or ()
+        return Toolbox(self._registry, allowed=allowed, offered=offered, brought=later), chosen or ()
 
     def _shown_skills(self, turn_input: TurnInput, agent: AgentConfig) -> ShownSkills:
         if self._skills is None:
@@ -114,7 +138,7 @@ class Briefer:
         self, agent: AgentConfig, turn_input: TurnInput, skills: ShownSkills
     ) -> Callable[[Toolbox, frozenset[str]], str]:
         """Writes the stable part of the prompt for the tools on offer and the loaded skills."""
-        session = self._session(agent, turn_input)
+        session, generation = self._session(agent, turn_input), self._texts.generation
 
         def system(toolbox: Toolbox, loaded: frozenset[str]) -> str:
             section = self._told(skill_section, skills, loaded, agent)
@@ -122,10 +146,11 @@ class Briefer:
             options = PromptOptions(tool_text="names", skills=section)
 
             def build() -> AgentPrompt:
-                briefs = [self._briefs[name] for name in names]
+                briefs = [brief_of(tool.spec, self._texts.scenarios(tool.spec.name)) for tool in toolbox]
                 return build_agent_system_prompt(agent, briefs, session, turn_input.text, options=options)
 
-            return self._prompts.get((id(agent), names, section), build).prefix
+            which = (generation, agent.agent_id, agent.version, agent.lang, names, section)
+            return self._clean(self._prompts.get(which, build).prefix)
 
         return system
 
@@ -161,22 +186,3 @@ class Briefer:
             channel=turn_input.session.channel,
             user_role=turn_input.author.role.value,
         )
-
-
-_PERMISSIONS: dict[Effect, Permission] = {
-    Effect.READ: "read",
-    Effect.WRITE: "write",
-    Effect.DESTRUCTIVE: "destructive",
-}
-
-
-def brief_of(tool: Tool) -> ToolBrief:
-    """A tool as prompts and routing know it."""
-    spec = tool.spec
-    return ToolBrief(
-        name=spec.name,
-        description=spec.description,
-        permission_level=_PERMISSIONS[spec.effect],
-        aliases=spec.aliases,
-        backend_name=spec.backend_name or None,
-    )

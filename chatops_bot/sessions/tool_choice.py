@@ -37,10 +37,6 @@ class ToolChoice:
             self._rerouted()
         return routed.tools
 
-    def is_routed(self, name: str) -> bool:
-        """Whether a tool is offered by request; any other is always on offer."""
-        return name in self._tools.briefs
-
 
 def _previous(entries: Sequence[Entry]) -> Iterator[str]:
     """The tools of the newest prompt that was sent; where none is noted, those that were called in the newest turn with calls."""

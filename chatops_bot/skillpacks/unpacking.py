@@ -45,11 +45,12 @@ class Member:
 
 
 def unpack(members: Iterable[Member], into: Path, packed: int) -> None:
-    """Write `members` as the new folder `into`, whose own folder exists; `packed` is the size of the package in bytes.
+    """Write `members` as the folder `into`, whose own folder exists; `packed` is the size of the package in bytes. Where another
+    process wrote the same meanwhile, that stays.
 
     Raises PackageRefused, and leaves nothing behind, when a limit is broken.
     """
-    temporary = into.with_name(_TEMPORARY + into.name)
+    temporary = into.with_name(f"{_TEMPORARY}{os.getpid()}-{into.name}")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir(mode=0o700)
     try:
@@ -58,10 +59,21 @@ def unpack(members: Iterable[Member], into: Path, packed: int) -> None:
             _Unpacking(root, packed).take(members)
         finally:
             os.close(root)
-        temporary.rename(into)
-    except BaseException:
+        try:
+            temporary.rename(into)
+        except OSError:
+            if not into.is_dir():
+                raise
+    finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        raise
+
+
+def forget_others(kept: Path, used: Iterable[Path]) -> None:
+    """Remove the packages in `kept` that none of the folders `used` belongs to, and what a process that died left behind."""
+    needed = {folder.relative_to(kept).parts[0] for folder in used if folder.is_relative_to(kept)}
+    for path in kept.iterdir() if kept.is_dir() else ():
+        if path.is_dir() and path.name not in needed:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 class _Unpacking:

@@ -4,12 +4,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from chatops_bot.app.bundled import load_agents
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
 from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief
 from chatops_bot.domain.language import Language
 
-SHIPPED = load_agents()
+SHIPPED = {
+    agent.lang: agent
+    for agent in configured_texts(AgentsConfig()).agents.values()
+    if agent.agent_id == "incident_responder"
+}
 NOON = datetime(2025, 3, 2, 14, 32, 50, tzinfo=timezone(timedelta(hours=8)))
 TITLES = ["[AGENT IDENTITY]", "[CAPABILITIES]", "[AVAILABLE TOOLS]", "[CONSTRAINTS]", "[CONTEXT]"]
 

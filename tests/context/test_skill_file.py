@@ -182,7 +182,6 @@ BROKEN: dict[str, tuple[str | bytes, int]] = {
 
 
 @pytest.mark.parametrize("label", BROKEN)
-@pytest.mark.case("security-S8")
 def test_a_broken_file_is_named_with_its_line_at_once(label: str):
     text, line = BROKEN[label]
     started = time.perf_counter()

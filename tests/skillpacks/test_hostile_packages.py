@@ -4,8 +4,6 @@ import re
 import time
 from pathlib import Path
 
-import pytest
-
 from chatops_bot.domain.skill import BrokenSkill
 from chatops_bot.skillpacks.archive import SkillArchive
 from tests.skillpacks.hostile_packages import FAMILIES, OUTSIDE
@@ -26,7 +24,6 @@ def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
-@pytest.mark.case("security-S8")
 def test_every_hostile_package_is_refused_and_writes_nothing(tmp_path: Path):
     kept, package = tmp_path / "inside" / "kept", tmp_path / "package"
     kept.parent.mkdir()
@@ -41,6 +38,8 @@ def test_every_hostile_package_is_refused_and_writes_nothing(tmp_path: Path):
         seconds, memory = time.perf_counter() - started, peak_of_memory() - before
         assert [type(each) for each in found] == [BrokenSkill], label
         assert all(isinstance(each, BrokenSkill) and each.problem.en and each.problem.zh for each in found)
+        if ", up" in label or "dot and up" in label:
+            assert all("`..`" in each.problem.en for each in found if isinstance(each, BrokenSkill)), label
         assert seconds < SECONDS, f"{label} took {seconds:.2f} s"
         assert memory < MEMORY, f"{label} took {memory >> 20} MiB"
         slowest, largest, count = max(slowest, seconds), max(largest, memory), count + 1

@@ -59,7 +59,7 @@ def _checks(
     return [
         f.Check("roles", check_roles(config)),
         policy_check(config, secrets),
-        f.Check("prompts", check_texts()),
+        f.Check("prompts", check_texts(config)),
         f.Check("skills", check_skills(config, secrets), seconds=60.0),
         f.Check("data folder", check_data(config)),
         f.Check("store", check_redis_store(config, env) if is_shared else check_store(config)),
