@@ -90,19 +90,15 @@ async def open_bot(
     routed: bool | None = None,
 ) -> AsyncGenerator[Bot, None]:
     """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines go through. The
-    other arguments are for tests that play a model, a crash, a workspace without rate limits, or a back end. `routed` says whether
-    requests are offered the tools that they are about; None leaves it to `config`, and a model that is played has all of them.
-
-    Raises StoreError or PlatformError when it cannot start.
+    other arguments are for tests that play a model, a crash, a workspace without rate limits, or a back end. A model that is played
+    is offered all tools unless it is to be `routed`. Raises StoreError or PlatformError when it cannot start.
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
-        skills, registry = await _skills_and_tools(
-            stack, config, secrets, clock, metrics, tools, routed=routed
-        )
+        skills, registry = await _skills_and_tools(stack, config, secrets, clock, metrics, tools, routed)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -113,8 +109,7 @@ async def open_bot(
             store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
-            rerouted=metrics.tools_rerouted.inc if routed else None,
-            overhears=every_message if model else configured_overhearing(secrets, ids),
+            rerouted=metrics.tools_rerouted.inc if routed else None, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
@@ -147,7 +142,6 @@ async def _skills_and_tools(
     clock: Clock,
     metrics: Metrics,
     more: Sequence[Tool],
-    *,
     routed: bool,
 ) -> tuple[BotSkills, Registry]:
     """The skills, read, and every tool: those of the back ends, those that reach the skills, `more`, and what finds one."""
