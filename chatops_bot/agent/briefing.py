@@ -40,12 +40,12 @@ class Briefing:
         self, said: Sequence[Message], language: Language, *, may_call: bool = True
     ) -> ModelRequest:
         """The next model call: `said` is what came since in this turn. Raises StoreError when it cannot be kept."""
-        tools = self.toolbox.definitions() if may_call else ()
+        tools = self.toolbox.definitions()
         whole = (*self.history, *said)
         sent = whole if self.window is None else self.window.fit(whole, tools)
         system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
         await self.keep(system.text, [tool.name for tool in tools])
-        request = ModelRequest((system, *sent), tools, language)
+        request = ModelRequest((system, *sent), tools, language, may_call)
         if self.window is not None:
             self.window.sends(request)
         return request
