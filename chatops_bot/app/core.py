@@ -1,7 +1,7 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
 import ssl
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +18,7 @@ from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.one_key import one_key
 from chatops_bot.context.agent_config import AgentConfig
 from chatops_bot.context.prompt_factory import confidential
+from chatops_bot.domain.language import Language
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
@@ -133,13 +134,14 @@ def build_core(
     overhears: Overhears = every_message,
     skills: SkillChoice | None = None,
     logs: Withheld | None = None,
+    agents: Mapping[Language, AgentConfig] | None = None,
 ) -> Core:
     """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
-    `skills` is which skills a turn has, None for none. `logs` is what the log's lines go through. Raises ConfigInvalid for a policy that nobody could meet.
+    `skills` is which skills a turn has, None for none. `logs` is what the log's lines go through, `agents` what the model is told, None for what ships. Raises ConfigInvalid for a policy that nobody could meet.
     """
-    agents = load_agents()
+    agents = agents or load_agents()
     redactor = _redactor(secrets, agents.values())
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
     sealed = SealedSecrets(
