@@ -17,6 +17,8 @@ from chatops_bot.domain.language import Language
 from chatops_bot.domain.people import Risk
 
 Kind = Literal["scripted", "offline", "live"]
+MAX_BYTES, MAX_DEPTH = 4 * 1024 * 1024, 64
+"""A case may hold recorded results: public sets have logs of half a megabyte."""
 KINDS: tuple[Kind, ...] = ("scripted", "offline", "live")
 RoleWord = Literal["viewer", "operator", "approver", "admin"]
 Id = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{1,79}$")]
@@ -176,7 +178,7 @@ class Case(_Part):
 def load_case(path: Path) -> Case:
     """The case in a file. Raises CaseInvalid with file and line, a line for each problem."""
     try:
-        value, lines = read_config_file(path)
+        value, lines = read_config_file(path, max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
     except ConfigInvalid as error:
         raise CaseInvalid(str(error)) from error
     if not isinstance(value, dict):
