@@ -35,6 +35,7 @@ LAG_EVERY = 0.5
 _CALL_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _MODEL_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0)
 _TURN_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+_PROMPT_CHARS = (1000, 2000, 3000, 4000, 5000, 6000, 8000, 10000, 12000)
 _LAG_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
@@ -57,6 +58,12 @@ class Metrics:
         self.tool_seconds = Histogram(
             "chatops_tool_call_seconds", "How long a tool call took.", ["tool"], buckets=_CALL_SECONDS, registry=of
         )  # fmt: skip
+        self.script_runs = Counter(
+            "chatops_skill_script_runs", "Scripts of skills that were run, by how they ended.", ["outcome"], registry=of
+        )  # fmt: skip
+        self.script_seconds = Histogram(
+            "chatops_skill_script_seconds", "How long a script of a skill ran.", buckets=_CALL_SECONDS, registry=of
+        )  # fmt: skip
         self.proposals = Gauge(
             "chatops_proposals", "Open proposals, as the store has them.", ["state"], registry=of
         )
@@ -78,6 +85,17 @@ class Metrics:
         self.model_tokens = Counter(
             "chatops_model_tokens", "Tokens as the provider counts them; cached ones are input too, reasoning ones output.", ["model", "kind"],
             registry=of,
+        )  # fmt: skip
+        self.prompts = Counter(
+            "chatops_prompts", "Prompts of model calls, by agent and version of its text.", ["agent", "version"], registry=of,
+        )  # fmt: skip
+        self.prompt_chars = Histogram(
+            "chatops_prompt_chars", "How long the system text of a model call was.", ["agent", "version"],
+            buckets=_PROMPT_CHARS, registry=of,
+        )  # fmt: skip
+        self.prompt_turns = Counter(
+            "chatops_prompt_turns", "Turns that came to rest, by agent and version of its text: what a rollout is judged by.",
+            ["agent", "version", "outcome"], registry=of,
         )  # fmt: skip
         self.first_delta_seconds = Histogram(
             "chatops_model_first_delta_seconds", "From a model call to the first piece of its answer.", ["model"],

@@ -22,7 +22,9 @@ def read_threads(
             keys = [SessionKey.parse(text) for (text,) in db.execute("SELECT DISTINCT session FROM entries")]
             return [(key, _entries(db, key), _proposals(db, key)) for key in keys if is_meant(key)]
     except sqlite3.Error as error:
-        raise StoreError(f"{path} cannot be read ({error}); name the data folder of a bot that has run.") from error
+        raise StoreError(
+            f"{path} cannot be read ({error}); name the data folder of a bot that has run."
+        ) from error
 
 
 def _entries(db: sqlite3.Connection, key: SessionKey) -> list[Entry]:

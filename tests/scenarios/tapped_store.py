@@ -18,6 +18,7 @@ ROLES = (
     "leases",
     "secret_values",
     "controls",
+    "prompts",
 )
 WRITES = frozenset(
     {

@@ -150,7 +150,7 @@ class Case(_Part):
     id: Id
     title: str = ""
     language: Language
-    agent: str = "opsbot"
+    agent: str = "incident_responder"
     role: RoleWord = "operator"
     tags: tuple[str, ...] = ()
     source: str = ""

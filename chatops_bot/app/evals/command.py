@@ -10,14 +10,22 @@ import aiohttp
 
 from chatops_bot.app.bundled import bundled
 from chatops_bot.app.clock import RandomIds, SystemClock
-from chatops_bot.app.config import Config, ModelEndpoint, Secrets, load_config, secrets_as_set, secrets_problems
+from chatops_bot.app.config import (
+    Config,
+    ModelEndpoint,
+    Secrets,
+    load_config,
+    secrets_as_set,
+    secrets_problems,
+)
+from chatops_bot.app.evals.arms import Arm, named_arm
 from chatops_bot.app.evals.case import KINDS, Case, Kind, load_cases
 from chatops_bot.app.evals.comparing import compare
 from chatops_bot.app.evals.report import comparison_lines, jsonl, lines_of
-from chatops_bot.app.evals.runner import Arm, Bench, Run, run_case
+from chatops_bot.app.evals.runner import Bench, Run, run_case
 from chatops_bot.app.evals.worlds import open_worlds
 from chatops_bot.app.logs import set_up_logs
-from chatops_bot.app.skills import skill_choice, skill_library
+from chatops_bot.app.skills import skills_of
 from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
@@ -32,13 +40,13 @@ class EvalRefused(ChatopsError):
 
 @dataclass(frozen=True, slots=True)
 class EvalOptions:
-    """`arms` are the two prompt versions to compare, none for what ships. `data` is the folder of a demo scheduler that has
+    """`arms` are the two prompt versions or folders to compare, none for what is configured. `data` is the folder of a demo scheduler that has
     run before, which saves its first runs."""
 
     paths: tuple[Path, ...] = ()
     kinds: tuple[Kind, ...] = ("scripted", "offline")
     repeat: int = 1
-    arms: tuple[Arm, ...] = ()
+    arms: tuple[str, ...] = ()
     out: Path | None = None
     tags: tuple[str, ...] = ()
     config: Path | None = None
@@ -60,12 +68,13 @@ async def evaluate(
         raise EvalRefused(
             "No model is configured, so nothing can run live: set OPENAI_BASE_URL, OPENAI_MODEL and OPENAI_API_KEY."
         )
-    runs = await _run_all(options, cases, config, secrets)
+    arms = [named_arm(config.agents, name) for name in options.arms or ("",)]
+    runs = await _run_all(options, cases, arms, config, secrets)
     for line in lines_of(runs):
         say(line)
     is_refused = False
-    if len(options.arms) == 2:
-        first, second = ([run for run in runs if run.arm == arm.name] for arm in options.arms)
+    if len(arms) == 2:
+        first, second = ([run for run in runs if run.arm == arm.name] for arm in arms)
         found = compare(first, second)
         is_refused = bool(found.objections)
         for line in comparison_lines(found):
@@ -83,22 +92,23 @@ def chosen_cases(options: EvalOptions) -> list[Case]:
     cases = [case for case in cases if set(options.tags) <= set(case.tags)]
     cases = [case for case in cases if any(case.runs_on(kind) for kind in options.kinds)]
     if not cases:
-        raise EvalRefused(f"No case fits: none has what was asked for and runs on {', '.join(options.kinds)}.")
+        raise EvalRefused(
+            f"No case fits: none has what was asked for and runs on {', '.join(options.kinds)}."
+        )
     return cases
 
 
 async def _run_all(
-    options: EvalOptions, cases: Sequence[Case], config: Config, secrets: Secrets
+    options: EvalOptions, cases: Sequence[Case], arms: Sequence[Arm], config: Config, secrets: Secrets
 ) -> list[Run]:
     """Arms take turns within a repeat, so that a model which changes during the day changes for both."""
     clock, ids = SystemClock(), RandomIds()
-    arms = options.arms or (Arm.shipped(),)
     runs: list[Run] = []
     async with AsyncExitStack() as stack:
         worlds = await stack.enter_async_context(open_worlds(cases, clock, options.data))
-        library = skill_library(config)
-        await library.refresh()
-        bench = Bench(config, secrets, worlds, clock, ids, skills=skill_choice(config, library))
+        skills = skills_of(config)
+        await skills.library.refresh()
+        bench = Bench(config, secrets, worlds, clock, ids, skills)
         if secrets.model is not None and "live" in options.kinds:
             session = await stack.enter_async_context(aiohttp.ClientSession())
             bench = replace(bench, live=_live(config, secrets.model, session))
@@ -106,7 +116,7 @@ async def _run_all(
             for repeat in range(1, (options.repeat if kind == "live" else 1) + 1):
                 for case in (case for case in cases if case.runs_on(kind)):
                     for arm in arms:
-                        runs.append(await run_case(bench, case, kind, arm, repeat))  # noqa: PERF401  # one at a time
+                        runs.append(await run_case(bench, case, kind, arm, repeat))  # one at a time
     return sorted(runs, key=lambda run: (KINDS.index(run.kind), [arm.name for arm in arms].index(run.arm)))
 
 
@@ -115,11 +125,13 @@ def _settings(options: EvalOptions, env: Mapping[str, str]) -> tuple[Config, Sec
     if options.config is not None:
         config = load_config(options.config)
         return config, secrets_as_set(config, env)
-    accounts = {role: {"username": role, "password_env": "UNUSED"} for role in ("viewer", "operator", "admin")}
+    accounts = {
+        role: {"username": role, "password_env": "UNUSED"} for role in ("viewer", "operator", "admin")
+    }
     config = Config.model_validate(
         {"scheduler": {"url": "http://127.0.0.1:9", "accounts": accounts}, "local": {"role": "admin"}}
     )
-    if problems := [text for text in secrets_problems(config, {"UNUSED": "-", **env}, with_slack=False)]:
+    if problems := secrets_problems(config, {"UNUSED": "-", **env}, with_slack=False):
         raise ConfigInvalid("\n".join(problems))
     return config, secrets_as_set(config, {**env, "UNUSED": ""})
 

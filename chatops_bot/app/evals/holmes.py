@@ -62,7 +62,10 @@ def recording_in(path: Path) -> Recording | None:
     status = envelope.get("status", "success")
     if status == "error":
         return Recording(
-            tool=str(head["tool_name"]), match=match, status="error", content=str(envelope.get("error") or output)
+            tool=str(head["tool_name"]),
+            match=match,
+            status="error",
+            content=str(envelope.get("error") or output),
         )
     content: dict[str, Any] = {"status": status, "output": output}
     return Recording(tool=str(head["tool_name"]), match=match, content=content)

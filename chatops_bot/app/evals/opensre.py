@@ -40,8 +40,15 @@ def _case(key: Path, problems: list[str]) -> Case:
     answer, folder = read_mapping(key), key.parent
     alert = read_json(folder / ALERT)
     evidence = {path.stem: path for path in sorted(folder.glob("*.json")) if path.name != ALERT}
-    recordings = tuple(Recording(tool=name, content=_content(read_json(path))) for name, path in evidence.items())
-    required = _known(texts(answer.get("required_evidence_sources"), key, "required_evidence_sources"), evidence, key, problems)
+    recordings = tuple(
+        Recording(tool=name, content=_content(read_json(path))) for name, path in evidence.items()
+    )
+    required = _known(
+        texts(answer.get("required_evidence_sources"), key, "required_evidence_sources"),
+        evidence,
+        key,
+        problems,
+    )
     forbidden = [
         text
         for name in ("forbidden_categories", "forbidden_phrases", "forbidden_keywords")
@@ -66,14 +73,18 @@ def _case(key: Path, problems: list[str]) -> Case:
     )  # fmt: skip
 
 
-def _known(required: tuple[str, ...], evidence: dict[str, Path], key: Path, problems: list[str]) -> tuple[str, ...]:
+def _known(
+    required: tuple[str, ...], evidence: dict[str, Path], key: Path, problems: list[str]
+) -> tuple[str, ...]:
     """Of the sources that must be looked at, those that the scenario has a file for."""
     names = {name: name for name in evidence} | {name.removeprefix("aws_"): name for name in evidence}
     found = []
     for name in required:
         held = names.get(name) or names.get(name.removeprefix("aws_"))
         if held is None:
-            problems.append(f"{key}: required_evidence_sources names {name}, but the folder holds no {name}.json.")
+            problems.append(
+                f"{key}: required_evidence_sources names {name}, but the folder holds no {name}.json."
+            )
         else:
             found.append(held)
     return tuple(found)

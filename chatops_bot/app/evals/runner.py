@@ -8,25 +8,23 @@ import asyncio
 import json
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import build_core, local_desk
 from chatops_bot.app.engine import node_of
+from chatops_bot.app.evals.arms import Arm
 from chatops_bot.app.evals.case import Case, Kind, Said
 from chatops_bot.app.evals.judging import Tools, Verdict, judge
 from chatops_bot.app.evals.observed import Kept, Observed, observe
 from chatops_bot.app.evals.script import CaseScript
 from chatops_bot.app.evals.worlds import Worlds
 from chatops_bot.app.local_desk import LocalDesk, Rests
-from chatops_bot.context.agent_config import AgentConfig
-from chatops_bot.context.prompt_factory import confidential
+from chatops_bot.app.skills import BotSkills
 from chatops_bot.domain.form import FormState
-from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import Reasoning
 from chatops_bot.domain.people import Effect, Role
 from chatops_bot.domain.proposal import ProposalState
@@ -39,9 +37,7 @@ from chatops_bot.platforms.terminal.adapter import CHANNEL, NAME, WORKSPACE, Ter
 from chatops_bot.platforms.terminal.frames import Shown, Whispered
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Ids, Store
-from chatops_bot.sessions.skill_choice import SkillChoice
 from chatops_bot.stores.sqlite import SqliteStore
-from chatops_bot.tools.load_skill import LoadSkill
 from chatops_bot.tools.registry import Registry
 
 ASKER = "evals"
@@ -49,18 +45,6 @@ THREAD = "t_case"
 PATIENCE = {"scripted": 30.0, "offline": 30.0, "live": 300.0}
 """Seconds for one question, which a hung model or tool would otherwise take for good."""
 REST_SECONDS = 2.0
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """One version of what the model is told, under the name by which it is compared."""
-
-    name: str
-    agents: Mapping[Language, AgentConfig]
-
-    @classmethod
-    def shipped(cls) -> "Arm":
-        return cls("shipped", load_agents())
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +56,8 @@ class Bench:
     worlds: Worlds
     clock: Clock
     ids: Ids
+    skills: BotSkills
     live: LLM | None = None
-    skills: SkillChoice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +96,7 @@ async def run_case(bench: Bench, case: Case, kind: Kind, arm: Arm, repeat: int =
         {tool.spec.name: tool.spec.arguments for tool in registry},
         frozenset(tool.spec.name for tool in registry if tool.spec.effect is not Effect.READ),
     )
-    return Run(
-        case, kind, arm.name, repeat, seen, judge(case, seen, tools, confidential(arm.agents[case.language]))
-    )
+    return Run(case, kind, arm.name, repeat, seen, judge(case, seen, tools, arm.secret(case)))
 
 
 @asynccontextmanager
@@ -127,14 +109,14 @@ async def _desk(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="chatops-bot-eval-"))
         store = await SqliteStore.open(Path(folder) / "bot.db", bench.clock)
         stack.push_async_callback(store.aclose)
-        tools = list(bench.worlds.tools(case))
-        if bench.skills is not None:
-            tools.append(LoadSkill(bench.skills.skills, bench.skills.words["en"].load_skill))
-        registry = Registry(tools)
+        registry = Registry(bench.skills.beside(bench.worlds.tools(case)))
+        config = bench.config.model_copy(
+            update={"agents": bench.config.agents.model_copy(update={"default": case.agent})}
+        )
         core = build_core(
-            bench.config, bench.secrets, clock=bench.clock, ids=bench.ids, store=store, model=model, registry=registry,
+            config, bench.secrets, clock=bench.clock, ids=bench.ids, store=store, model=model, registry=registry,
             platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, bench.ids, None),
-            skills=bench.skills, agents=arm.agents,
+            skills=bench.skills.choice, texts=arm.texts,
         )  # fmt: skip
         desk = local_desk(core, terminal, terminal, people, rests, bench.ids)
         stack.push_async_callback(desk.aclose, REST_SECONDS)

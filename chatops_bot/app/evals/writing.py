@@ -26,7 +26,9 @@ def case_text(case: Case, comment: str = "") -> str:
     if len(case.ask) == 1:
         value["ask"] = case.ask[0]
     head = "".join(f"# {line}\n" for line in comment.splitlines())
-    body = yaml.dump(value, Dumper=_Dumper, allow_unicode=True, sort_keys=False, default_flow_style=None, width=WIDTH)
+    body = yaml.dump(
+        value, Dumper=_Dumper, allow_unicode=True, sort_keys=False, default_flow_style=None, width=WIDTH
+    )
     return head + body
 
 
