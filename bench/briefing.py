@@ -6,16 +6,19 @@ from functools import partial
 from pathlib import Path
 
 from bench.measuring import in_turns, table
-from chatops_bot.app.bundled import load_agents, load_skill_words
+from chatops_bot.app.bundled import load_skill_words
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import PromptOptions, SessionContext, ToolBrief
 from chatops_bot.context.skill_text import ShownSkills, skill_section
 from chatops_bot.domain.skill import Skill
 
 TOOLS = 8
 SKILLS = 50
-AGENT = load_agents()["en"]
+AGENT = PromptRegistry(configured_texts(AgentsConfig())).get("incident_responder", "en")
 WORDS = load_skill_words()["en"]
 SESSION = SessionContext(session_id="slack:T1:C1:1.1", current_time=datetime(2026, 3, 2, 14, 32, tzinfo=UTC))
 BRIEFS = tuple(

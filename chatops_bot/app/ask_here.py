@@ -71,7 +71,7 @@ async def bot_for_one_question(
         skills = await read_skills(config)
         core = build_core(
             config, secrets, clock=clock, ids=ids, store=store, model=configured_model(config, secrets, session),
-            registry=await stack.enter_async_context(open_registry(config, secrets, clock, skills.tools)),
+            registry=await stack.enter_async_context(open_registry(config, secrets, clock, skills.tools_over(store))),
             platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, ids, None),
             skills=skills.choice,
         )  # fmt: skip

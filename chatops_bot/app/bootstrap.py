@@ -50,6 +50,7 @@ from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.peers import Peers
 from chatops_bot.sessions.recovery import recover_turns, resume_unheard
 from chatops_bot.sessions.router import every_message
+from chatops_bot.tools.registry import Registry
 
 _log = logging.getLogger(__name__)
 
@@ -94,12 +95,8 @@ async def open_bot(
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
-        metrics = Metrics()
-        skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
-        registry = await stack.enter_async_context(
-            open_registry(config, secrets, clock, skills.beside(tools))
-        )
-        turns = TurnCount(metrics)
+        turns = TurnCount(metrics := Metrics())
+        skills, registry = await _skills_and_tools(stack, config, secrets, clock, kept, metrics, tools)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -134,6 +131,21 @@ async def open_bot(
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
         yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
+
+
+async def _skills_and_tools(
+    stack: AsyncExitStack,
+    config: Config,
+    secrets: Secrets,
+    clock: Clock,
+    store: Store,
+    metrics: Metrics,
+    more: Sequence[Tool],
+) -> tuple[BotSkills, Registry]:
+    """The skills, read, and every tool: those of the back ends, those that reach the skills, and `more`."""
+    skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+    tools = [*more, *skills.tools_over(store)]
+    return skills, await stack.enter_async_context(open_registry(config, secrets, clock, tools))
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:

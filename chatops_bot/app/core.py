@@ -17,6 +17,7 @@ from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.one_key import one_key
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.prompt_reload import PromptReload
+from chatops_bot.context.budget import Budget
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
@@ -147,14 +148,8 @@ def build_core(
     texts = texts or configured_texts(config.agents)
     prompts = PromptReload(config.agents, PromptRegistry(texts), redactor)
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
-    sealed = SealedSecrets(
-        store.secret_values,
-        node.secrets,
-        [redactor, logs] if logs else [redactor],
-        ids,
-        config.proposal_lifetime,
-        clock,
-    )
+    hide_in = [redactor, logs] if logs else [redactor]
+    sealed = SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
         redactor=redactor, secrets=sealed,
@@ -169,7 +164,7 @@ def build_core(
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        briefer=_briefer(config, registry, prompts.registry, store, redactor, clock, ids, skills), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        briefer=_briefer(config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
     router = Router(
@@ -185,7 +180,7 @@ def build_core(
 
 def _briefer(
     config: Config, registry: Registry, prompts: PromptRegistry, store: Store, redactor: Withheld, clock: Clock, ids: Ids,
-    skills: SkillChoice | None,
+    skills: SkillChoice | None, model: str,
 ) -> Briefer:  # fmt: skip
     """What says which agent answers, and what its model is told."""
     keeper = PromptKeeper(
@@ -193,7 +188,7 @@ def _briefer(
     )
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
-        keeper=keeper, clean=redactor.without_secrets,
+        keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
     )  # fmt: skip
 
 
@@ -216,6 +211,7 @@ def _dispatcher(
         asker=Asker(store.forms, clock, ids, redactor, config.proposal_lifetime, sealed),
         redactor=redactor,
         clock=clock,
+        results=store.results,
     )
 
 

@@ -45,6 +45,18 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = of = CollectorRegistry()
         ProcessCollector(registry=of)
+        self._of_turns(of)
+        self._of_chat(of)
+        self._of_models(of)
+        self.loop_lag = Histogram(
+            "chatops_loop_lag_seconds", "How late the event loop ran what was due.", buckets=_LAG_SECONDS, registry=of,
+        )  # fmt: skip
+        build = Gauge(
+            "chatops_build_info", "1, with what runs as labels.", ["version", "python"], registry=of
+        )
+        build.labels(program_version(), platform.python_version()).set(1)
+
+    def _of_turns(self, of: CollectorRegistry) -> None:
         self.turns = Counter("chatops_turns", "Turns that came to rest.", ["outcome"], registry=of)
         self.turns_running = Gauge(
             "chatops_turns_running", "Turns that were accepted and did not rest yet.", registry=of
@@ -58,18 +70,16 @@ class Metrics:
         self.tool_seconds = Histogram(
             "chatops_tool_call_seconds", "How long a tool call took.", ["tool"], buckets=_CALL_SECONDS, registry=of
         )  # fmt: skip
-        self.script_runs = Counter(
-            "chatops_skill_script_runs", "Scripts of skills that were run, by how they ended.", ["outcome"], registry=of
-        )  # fmt: skip
-        self.script_seconds = Histogram(
-            "chatops_skill_script_seconds", "How long a script of a skill ran.", buckets=_CALL_SECONDS, registry=of
-        )  # fmt: skip
+        self.script_runs = Counter("chatops_skill_script_runs", "Scripts of skills that were run, by how they ended.", ["outcome"], registry=of)  # fmt: skip
+        self.script_seconds = Histogram("chatops_skill_script_seconds", "How long a script of a skill ran.", buckets=_CALL_SECONDS, registry=of)  # fmt: skip
         self.proposals = Gauge(
             "chatops_proposals", "Open proposals, as the store has them.", ["state"], registry=of
         )
         self.proposal_moves = Counter(
             "chatops_proposal_moves", "Moves of proposals, by the state that they came to.", ["state"], registry=of
         )  # fmt: skip
+
+    def _of_chat(self, of: CollectorRegistry) -> None:
         self.slack_calls = Counter(
             "chatops_slack_calls", "Calls of Slack's Web API.", ["method", "result"], registry=of
         )
@@ -79,6 +89,11 @@ class Metrics:
         self.edits_wanted = Counter(
             "chatops_edits_wanted", "Edits asked for; those not in chatops_slack_calls were coalesced.", registry=of
         )  # fmt: skip
+        self.inbound_events = Counter(
+            "chatops_inbound_events", "Events from the chat platform, repeated ones too.", ["kind"], registry=of
+        )  # fmt: skip
+
+    def _of_models(self, of: CollectorRegistry) -> None:
         self.model_requests = Counter(
             "chatops_model_requests", "Calls of a language model, or of the rules.", ["model", "result"], registry=of
         )  # fmt: skip
@@ -101,19 +116,6 @@ class Metrics:
             "chatops_model_first_delta_seconds", "From a model call to the first piece of its answer.", ["model"],
             buckets=_MODEL_SECONDS, registry=of,
         )  # fmt: skip
-        self.loop_lag = Histogram(
-            "chatops_loop_lag_seconds", "How late the event loop ran what was due.", buckets=_LAG_SECONDS, registry=of,
-        )  # fmt: skip
-        self.inbound_events = Counter(
-            "chatops_inbound_events",
-            "Events from the chat platform, repeated ones too.",
-            ["kind"],
-            registry=of,
-        )
-        build = Gauge(
-            "chatops_build_info", "1, with what runs as labels.", ["version", "python"], registry=of
-        )
-        build.labels(program_version(), platform.python_version()).set(1)
 
     async def text(self, proposals: Proposals) -> bytes:
         """Every series in Prometheus' text format. Proposals that the store cannot tell in time are NaN, not old."""

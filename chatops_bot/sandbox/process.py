@@ -179,7 +179,13 @@ async def _start(
         if filter_fd is not None:
             os.close(filter_fd)
     status = await _reader(status_pipe)
-    told = await status.readline()
+    try:
+        async with asyncio.timeout(limits.start_seconds):
+            told = await status.readline()
+    except TimeoutError as error:
+        process.kill()
+        await process.wait()
+        raise _not_built(f"no answer within {limits.start_seconds:g} s") from error
     if not told:
         _, stderr = await process.communicate()
         raise _not_built(stderr.decode(errors="replace"))

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from chatops_bot.agent.briefing import Briefing, keeps_nothing
+from chatops_bot.context.budget import Budget
 from chatops_bot.context.fence import fence
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.history import project
@@ -20,6 +21,7 @@ from chatops_bot.context.prompt_types import (
 from chatops_bot.context.scanning import scan_untrusted
 from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, personal_skills, skill_section
 from chatops_bot.context.speakers import people_of
+from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ContextMessage
 from chatops_bot.domain.people import Effect
@@ -48,9 +50,13 @@ class Briefer:
         skills: SkillChoice | None = None,
         keeper: PromptKeeper | None = None,
         clean: Callable[[str], str] = str,
+        budget: Budget,
+        model: str,
     ) -> None:
         """`agent_in` says which agent answers in a channel. Without `skills` nothing is said of any, without `keeper` no prompt
-        is kept. `clean` takes secrets out of what the model is told."""
+        is kept. `clean` takes secrets out of what the model is told. `budget` is how much is sent to `model` at once."""
+        self._budget = budget
+        self._model = model
         self._registry = registry
         self._texts = prompts
         self._agent_in = agent_in
@@ -78,6 +84,7 @@ class Briefer:
             self._system(agent, turn_input, skills),
             (*history, ContextMessage(suffix)),
             agent.phrases.loop,
+            Window(self._budget, self._model, self._ids.nonce),
             rounds=max((skill.rounds for skill in at_work), default=0),
             skills=skills.names,
             keep=self._keep(turn_input, agent, suffix),

@@ -22,7 +22,8 @@ async def run(tmp_path: Path, kinds: Sequence[Kind], paths: Sequence[Path] = ())
     return code, "\n".join(said)
 
 
-@pytest.mark.case("prompt-R52", "prompt-R53")
+@pytest.mark.case("prompt-R52")
+@pytest.mark.case("prompt-R53")
 async def test_every_shipped_case_holds_on_its_script_and_on_the_offline_rules(tmp_path: Path):
     code, said = await run(tmp_path, ["scripted", "offline"])
     assert "FAILED" not in said, said

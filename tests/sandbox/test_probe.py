@@ -100,6 +100,15 @@ async def test_a_bubblewrap_that_does_not_work_is_told_with_its_own_words(host: 
     assert "unprivileged user namespaces" in found.en
 
 
+async def test_a_bubblewrap_that_hangs_is_not_waited_for(host: Host, open_folder: Path):
+    deaf = open_folder / "bwrap"
+    deaf.write_text("#!/bin/sh\nexec sleep 60\n")
+    deaf.chmod(0o755)
+    found = await probed(replace(host, bwrap=str(deaf)), Limits(start_seconds=0.2), None)
+    assert isinstance(found, Phrase)
+    assert "no answer within 0.2 s" in found.en
+
+
 async def test_a_bubblewrap_that_builds_nothing_runs_nothing(host: Host, open_folder: Path):
     bare = open_folder / "bwrap"
     bare.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n')

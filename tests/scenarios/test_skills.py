@@ -43,7 +43,7 @@ def secret_skill(*, visibility: Mapping[str, Any]) -> str:
 
 
 def config_with(world: World, folder: Path, **more: Any) -> Config:
-    return world.config(skills=SkillsConfig(folders=(folder,), scripts=False, **more))
+    return world.config(skills=SkillsConfig(folders=(folder,), **more))
 
 
 def prefix(request: ModelRequest) -> str:
@@ -179,7 +179,7 @@ async def test_a_hidden_skill_is_on_no_list_and_reads_as_absent_by_any_name(
     (folder / "task-triage" / "scripts").mkdir()
     (folder / "task-triage" / "scripts" / "a.py").write_text("print(1)\n", encoding="utf-8")
     preload = PreloadConfig(
-        agents={"opsbot": ("payroll-repair",)}, channels={world.incidents: ("payroll-repair",)}
+        agents={"incident_responder": ("payroll-repair",)}, channels={world.incidents: ("payroll-repair",)}
     )
     async with world.bot(model, config=config_with(world, folder, preload=preload)):
         ts = await world.says("oscar", f"{world.mention} repair payroll")

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from chatops_bot.app.config import Config
 from chatops_bot.app.doctor.findings import Finding, ok, warning
+from chatops_bot.app.skills import THIS_MACHINE
 from chatops_bot.ports import ScriptRunner
-from chatops_bot.sandbox.runner import ThisMachine
 
 
 async def check_scripts(config: Config, runner: ScriptRunner | None = None) -> Sequence[Finding]:
     """`runner` is what would run them, None for what this machine has."""
     if not config.skills.enabled or config.skills.scripts == "off":
         return [ok("scripts", "Scripts of skills are turned off (skills.scripts).")]
-    runner = runner or await ThisMachine().runner()
+    runner = runner or await THIS_MACHINE.runner()
     if (reason := runner.disabled_because) is not None:
         return [
             warning(

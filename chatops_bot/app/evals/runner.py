@@ -109,7 +109,7 @@ async def _desk(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="chatops-bot-eval-"))
         store = await SqliteStore.open(Path(folder) / "bot.db", bench.clock)
         stack.push_async_callback(store.aclose)
-        registry = Registry(bench.skills.beside(bench.worlds.tools(case)))
+        registry = Registry([*bench.worlds.tools(case), *bench.skills.tools_over(store)])
         config = bench.config.model_copy(
             update={"agents": bench.config.agents.model_copy(update={"default": case.agent})}
         )
