@@ -78,7 +78,7 @@ class Briefer:
         toolbox = self._toolbox(skills, agent)
         toolbox.offer(name for skill in at_work for name in offered_by(skill))
         personal = self._told(personal_skills, skills, loaded, agent)
-        suffix = self._clean(self._suffix(agent, turn_input, entries, personal))
+        suffix = self._suffix(agent, turn_input, entries, self._clean(personal))
         return Briefing(
             toolbox,
             self._system(agent, turn_input, skills),
@@ -153,9 +153,8 @@ class Briefer:
         flags = scan_untrusted(turn_input.text)
         if flags:
             _log.warning("the newest message looks like an attempt to change the rules: %s", ", ".join(flags))
-        people = fence(
-            people_of(entries, turn_input.author), source="people of this conversation", nonce=self._ids.nonce
-        )
+        told = self._clean(people_of(entries, turn_input.author))  # before the fence, whose nonce must stay
+        people = fence(told, source="people of this conversation", nonce=self._ids.nonce)
         options = PromptOptions(
             tell_goal=False, flags=flags, extra_context=(people, *((personal,) if personal else ()))
         )
@@ -164,10 +163,10 @@ class Briefer:
 
     def _session(self, agent: AgentConfig, turn_input: TurnInput) -> SessionContext:
         return SessionContext(
-            session_id=str(turn_input.session),
+            session_id=self._clean(str(turn_input.session)),
             agent_id=agent.agent_id,
             current_time=self._clock.now(),
-            channel=turn_input.session.channel,
+            channel=self._clean(turn_input.session.channel),
             user_role=turn_input.author.role.value,
         )
 
