@@ -19,7 +19,7 @@ from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.prompt_reload import PromptReload
 from chatops_bot.app.routing import tool_choice, with_finder
 from chatops_bot.context.budget import Budget
-from chatops_bot.context.prompt_registry import PromptRegistry
+from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
@@ -141,14 +141,17 @@ def build_core(
     skills: SkillChoice | None = None,
     logs: Withheld | None = None,
     rerouted: Callable[[], None] | None = None,
+    texts: PromptTexts | None = None,
 ) -> Core:
     """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
-    `skills` is which skills a turn has, None for none; `rerouted` is told of each turn that begins with other tools than the one before; None: all are on offer. `logs` is what the log's lines go through. Raises ConfigInvalid for a policy that nobody could meet.
+    `skills` is which skills a turn has, None for none; `rerouted` is told of each turn that begins with other tools than the one
+    before, None: all are on offer. `logs` is what the log's lines go through, `texts` what prompts are made of, None for what
+    `config` names. Raises ConfigInvalid for a policy that nobody could meet.
     """
     redactor = Withheld(secrets.values())
-    prompts = PromptReload(config.agents, PromptRegistry(configured_texts(config.agents)), redactor)
+    prompts = PromptReload(config.agents, PromptRegistry(texts or configured_texts(config.agents)), redactor)
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
     hide_in = [redactor, logs] if logs else [redactor]
     sealed = SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
