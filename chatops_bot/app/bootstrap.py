@@ -32,7 +32,7 @@ from chatops_bot.app.model_choice import configured_model, configured_overhearin
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
-from chatops_bot.app.skills import read_result_tool, skill_choice, skill_library, skill_tools
+from chatops_bot.app.skills import skill_choice, skill_library, skill_tools
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
@@ -98,9 +98,7 @@ async def open_bot(
         await library.refresh()
         skills = skill_choice(config, library)
         registry = await stack.enter_async_context(
-            open_registry(
-                config, secrets, clock, [*tools, *skill_tools(skills), read_result_tool(kept, skills)]
-            )
+            open_registry(config, secrets, clock, [*tools, *skill_tools(skills, kept)])
         )
         turns = TurnCount(metrics := Metrics())
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)

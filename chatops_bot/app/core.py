@@ -165,10 +165,7 @@ def build_core(
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        briefer=Briefer(
-            registry=registry, agents=agents, clock=clock, ids=ids, skills=skills, model=model.name,
-            budget=Budget(config.model.context_tokens),
-        ), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        briefer=Briefer(registry=registry, agents=agents, clock=clock, ids=ids, skills=skills, model=model.name, budget=Budget(config.model.context_tokens)), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
     router = Router(

@@ -30,12 +30,13 @@ def skill_choice(config: Config, library: SkillLibrary) -> SkillChoice | None:
     return SkillChoice(library, load_skill_words(), preload.agents, preload.channels)
 
 
-def skill_tools(choice: SkillChoice | None) -> list[Tool]:
-    """The tools that reach the skills of `choice`; none when skills are off."""
-    return [] if choice is None else [LoadSkill(choice.skills, choice.words["en"].load_skill)]
+def skill_tools(choice: SkillChoice | None, store: Store) -> list[Tool]:
+    """The tools that reach the skills of `choice`, none when skills are off, and the one that reads earlier results back."""
+    load = [] if choice is None else [LoadSkill(choice.skills, choice.words["en"].load_skill)]
+    return [*load, _read_result(store, choice)]
 
 
-def read_result_tool(store: Store, choice: SkillChoice | None) -> Tool:
+def _read_result(store: Store, choice: SkillChoice | None) -> Tool:
     """The tool that reads earlier results back, as far as the person may see the skills that they came from."""
 
     def is_hidden(call: ToolCall, returned: ToolReturned, context: ToolContext) -> bool:
