@@ -2,7 +2,7 @@
 
 import argparse
 
-from bench import cutting, looping, parsing, projecting, redacting, showing
+from bench import briefing, cutting, looping, parsing, projecting, redacting, showing
 
 PATHS = {
     "parsing": parsing,
@@ -11,6 +11,7 @@ PATHS = {
     "cutting": cutting,
     "redacting": redacting,
     "projecting": projecting,
+    "briefing": briefing,
 }
 
 

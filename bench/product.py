@@ -19,6 +19,7 @@ import aiohttp
 from bench.function_tools import adapted
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
+from chatops_bot.app.bundled import load_phrases
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.model import UserMessage
@@ -65,6 +66,7 @@ class KeptEntries:
         del self._texts[session]
 
 
+PHRASES = load_phrases()["en"].loop
 _AUDIT_VALUES = attrgetter(*(field.name for field in fields(AuditRecord)))
 
 
@@ -102,7 +104,10 @@ class Product:
             context=ToolContext(ASKER, session, self.ids.new("turn")),
             language="en",
             briefing=Briefing(
-                Toolbox(self.dispatcher.registry), lambda _tools, _skills: self.system, (UserMessage(prompt),)
+                Toolbox(self.dispatcher.registry),
+                lambda _tools, _skills: self.system,
+                (UserMessage(prompt),),
+                PHRASES,
             ),
         )
         await loop.run_turn(turn, emit)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from chatops_bot.app.clock import CountingIds, ManualClock
+from tests.dealing import dealt
 from tests.redis_server import RedisServer
 
 SOAK_SIZES = {"": 1, "ci": 3, "full": 30}
@@ -22,10 +23,13 @@ settings.load_profile(SOAK_SIZE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every property test is a soak test: `make soak` gives it more examples."""
+    """Every property test is a soak test: `make soak` gives it more examples. Several workers get their tests dealt."""
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker(pytest.mark.soak)
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if workers > 1:
+        items[:] = dealt(items, workers, lambda item: item.nodeid.partition("::")[0])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -6,4 +6,4 @@ A test run has one such server, so what it imports stands in one place.
 import multiprocessing
 
 processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["tests.scenarios.dying_bot", "tests.kills.warm"])
+processes.set_forkserver_preload(["tests.scenarios.dying_bot", "tests.kills.warm", "tests.warm_commands"])

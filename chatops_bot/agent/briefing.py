@@ -4,9 +4,10 @@ It is put together anew before each step, since a skill that was loaded brings t
 conversation itself is never changed by that.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from chatops_bot.context.prompt_phrases import LoopPhrases
 from chatops_bot.context.skill_text import loaded_in
 from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
@@ -15,25 +16,35 @@ from chatops_bot.domain.tool import ToolResult
 from chatops_bot.tools.toolbox import Toolbox
 
 
+async def keeps_nothing(prefix: str, tools: Sequence[str]) -> None:
+    pass
+
+
 @dataclass(slots=True)
 class Briefing:
-    """`system` writes the system text for the tools on offer and the names of loaded skills; `history` is the conversation up to and with the newest message
-    and its volatile context; `window` chooses what is sent of it, None for all. `rounds` is how many steps with tools a loaded skill
-    asked for, 0 when none did; `skills` are the names of those that the asker can see."""
+    """`system` writes the system text for the tools on offer and the names of loaded skills; `history` is the conversation up to
+    and with the newest message and its volatile context; `phrases` is what the loop tells the model itself; `window` chooses
+    what is sent of the conversation, None for all. `rounds` is how many steps with tools a loaded skill asked for, 0 when none
+    did; `skills` are the names of those that the asker can see. `keep` is told of each call's system text and tools before it is made."""
 
     toolbox: Toolbox
     system: Callable[[Toolbox, frozenset[str]], str]
     history: tuple[Message, ...]
+    phrases: LoopPhrases
     window: Window | None = None
     rounds: int = 0
     skills: frozenset[str] = frozenset()
+    keep: Callable[[str, Sequence[str]], Awaitable[None]] = keeps_nothing
 
-    def request(self, said: Sequence[Message], language: Language, *, may_call: bool = True) -> ModelRequest:
-        """The next model call: `said` is what came since in this turn."""
+    async def request(
+        self, said: Sequence[Message], language: Language, *, may_call: bool = True
+    ) -> ModelRequest:
+        """The next model call: `said` is what came since in this turn. Raises StoreError when it cannot be kept."""
         tools = self.toolbox.definitions() if may_call else ()
         whole = (*self.history, *said)
         sent = whole if self.window is None else self.window.fit(whole, tools)
         system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
+        await self.keep(system.text, [tool.name for tool in tools])
         request = ModelRequest((system, *sent), tools, language)
         if self.window is not None:
             self.window.sends(request)

@@ -86,11 +86,6 @@ CALL_IN_TEXT = Phrase(
     "模型把工具调用写成了文字，没有执行。", "The model wrote a tool call as text; it was not run."
 )
 INCOMPLETE = Phrase("分析未完成。", "Analysis incomplete.")
-CALL_PROPERLY = "You wrote a tool call as text. It was not run and nobody saw it. Make the call through the tool interface, or answer."
-SAY_SOMETHING = (
-    "Your answer was empty. Do not call tools. Answer the person now, in their language, from what was found."
-)
-SUM_UP = "The limit of tool rounds is reached. Do not call tools. Sum up what was found, cite it, and say what was not checked."
 
 
 Emit = Callable[[TurnEvent], Awaitable[None]]
@@ -164,7 +159,7 @@ class Loop:
             await self._remember(turn, step, calls)
             if not calls and step.wrote_call and not corrected:
                 corrected = True
-                turn.said.append(SystemMessage(CALL_PROPERLY))
+                turn.said.append(SystemMessage(turn.briefing.phrases.call_properly))
                 last_text = step.body or last_text
                 await emit(RoundEnded())
                 continue
@@ -202,7 +197,7 @@ class Loop:
 
     async def _stream(self, turn: Turn, emit: Emit, step: Step, *, may_call: bool) -> Step:
         """One model call, streamed. If it ends early, for whatever reason, its text so far is remembered."""
-        request = turn.briefing.request(turn.said, turn.language, may_call=may_call)
+        request = await turn.briefing.request(turn.said, turn.language, may_call=may_call)
         try:
             async with aclosing(self._model.stream(request)) as deltas:
                 async for delta in deltas:
@@ -237,7 +232,7 @@ class Loop:
     async def _rest_with_answer(self, turn: Turn, step: Step, last_text: str, emit: Emit) -> None:
         """No tool call: the text was the answer. An empty one is asked for once more, without tools."""
         if step.empty and step.finish is not FinishReason.TRUNCATED:
-            turn.said.append(SystemMessage(SAY_SOMETHING))
+            turn.said.append(SystemMessage(turn.briefing.phrases.say_something))
             step = await self._ask(turn, emit, may_call=False)
             await self._remember(turn, step, ())
         if step.wrote_call:
@@ -334,7 +329,7 @@ class Loop:
     async def _sum_up(self, turn: Turn, last_text: str, cap: int, emit: Emit) -> None:
         """The cap is reached: one more call, without tools, sums up; if it fails, the last text stands as incomplete."""
         await emit(Noted(CAP_REACHED.filled(rounds=cap)))
-        turn.said.append(SystemMessage(SUM_UP))
+        turn.said.append(SystemMessage(turn.briefing.phrases.sum_up))
         try:
             step = await self._ask(turn, emit, may_call=False)
         except ModelError:

@@ -21,7 +21,7 @@ from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.local_socket import user_name
 from chatops_bot.app.logs import set_up_logs
 from chatops_bot.app.model_choice import configured_model
-from chatops_bot.app.skills import skill_choice, skill_library, skill_tools
+from chatops_bot.app.skills import read_skills
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
@@ -68,14 +68,12 @@ async def bot_for_one_question(
                 config.model_copy(update={"data": Path(folder), "store": StoreConfig()}), secrets, clock, ids
             )
         )
-        library = skill_library(config)
-        await library.refresh()
-        skills = skill_choice(config, library)
+        skills = await read_skills(config)
         core = build_core(
             config, secrets, clock=clock, ids=ids, store=store, model=configured_model(config, secrets, session),
-            registry=await stack.enter_async_context(open_registry(config, secrets, clock, skill_tools(skills, store))),
+            registry=await stack.enter_async_context(open_registry(config, secrets, clock, skills.beside([], store))),
             platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, ids, None),
-            skills=skills,
+            skills=skills.choice,
         )  # fmt: skip
         desk = local_desk(core, terminal, terminal, people, rests, ids)
         stack.push_async_callback(desk.aclose, CUT_SECONDS)

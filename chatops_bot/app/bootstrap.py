@@ -21,6 +21,7 @@ from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.metering import (
     MeteredModel,
+    MeteredScripts,
     TurnCount,
     metered_events,
     metered_platform,
@@ -32,7 +33,7 @@ from chatops_bot.app.model_choice import configured_model, configured_overhearin
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
-from chatops_bot.app.skills import skill_choice, skill_library, skill_tools
+from chatops_bot.app.skills import BotSkills, read_skills
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
@@ -49,7 +50,7 @@ from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.peers import Peers
 from chatops_bot.sessions.recovery import recover_turns, resume_unheard
 from chatops_bot.sessions.router import every_message
-from chatops_bot.skillpacks.library import SkillLibrary
+from chatops_bot.tools.registry import Registry
 
 _log = logging.getLogger(__name__)
 
@@ -69,6 +70,7 @@ class Bot:
     bot_user_id: str
     model_name: str
     failed: asyncio.Event
+    reload_prompts: Callable[[], None]
 
 
 @asynccontextmanager
@@ -85,22 +87,16 @@ async def open_bot(
     tools: Sequence[Tool] = (),
     logs: Withheld | None = None,
 ) -> AsyncGenerator[Bot, None]:
-    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines
-    go through. `model`, `wrap_store`, `posts` and `tools` are for tests that play a model, a crash, a workspace without rate
-    limits, or a back end.
+    """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines go through. The
+    other arguments are for tests that play a model, a crash, a workspace without rate limits, or a back end.
 
     Raises StoreError or PlatformError when it cannot start.
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
-        library = skill_library(config)
-        await library.refresh()
-        skills = skill_choice(config, library)
-        registry = await stack.enter_async_context(
-            open_registry(config, secrets, clock, [*tools, *skill_tools(skills, kept)])
-        )
         turns = TurnCount(metrics := Metrics())
+        skills, registry = await _skills_and_tools(stack, config, secrets, clock, metrics, tools, kept)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -110,7 +106,7 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
             store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
-            node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills,
+            node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
             overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
@@ -132,19 +128,32 @@ async def open_bot(
         await api.start(desk)
         stack.callback(desk.take_no_more)
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
-        if skills is not None:
-            again = partial(_refresh_skills, library, config.skills.refresh_minutes)
-            _run_beside(stack, again(), "reading of skills")
-        _look_after(stack, core, config.store.lease_seconds, metrics, policy, health)
+        _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        stack.callback(health.drain)
-        yield Bot(web_url, identity.user_id, core.model_name, health.failed)
+        yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
+
+
+async def _skills_and_tools(
+    stack: AsyncExitStack,
+    config: Config,
+    secrets: Secrets,
+    clock: Clock,
+    metrics: Metrics,
+    more: Sequence[Tool],
+    store: Store,
+) -> tuple[BotSkills, Registry]:
+    """The skills, read, and every tool: those of the back ends, those that reach the skills and earlier results, and `more`."""
+    skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+    return skills, await stack.enter_async_context(
+        open_registry(config, secrets, clock, skills.beside(more, store))
+    )
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
     """What closes what is overdue, by what it is; of several processes one does it, as long as it lives."""
     works = {
         "proposals": core.applying.sweep,
+        "prompts": core.store.prompts.drop_overdue,
         "reminders": core.reminders.sweep,
         "what was run": core.afterwards.sweep,
         "forms": core.forms.sweep,
@@ -323,20 +332,18 @@ async def _anchor(
 def _look_after(
     stack: AsyncExitStack,
     core: Core,
-    lease_seconds: float,
+    config: Config,
     metrics: Metrics,
     policy: PolicyWatch,
     health: Health,
+    skills: BotSkills,
 ) -> None:
+    lease_seconds = config.store.lease_seconds
     _run_beside(stack, sweep(_overdue(core, lease_seconds)), "expiry sweep", health)
     _run_beside(stack, metrics.watch_loop(), "loop lag")
     _run_beside(stack, policy.watch(_in_one_process(core.store, lease_seconds)), "policy check")
-
-
-async def _refresh_skills(library: SkillLibrary, minutes: int) -> None:
-    while True:
-        await asyncio.sleep(minutes * 60)
-        await library.refresh()
+    _run_beside(stack, skills.keep_reading(config.skills.refresh_minutes), "reading of skills")
+    stack.callback(health.drain)
 
 
 def _run_beside(

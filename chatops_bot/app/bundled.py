@@ -1,10 +1,12 @@
 """The texts that ship with the program: `prompts/` and `skills/`, in the wheel or beside the package in a checkout."""
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from chatops_bot.context.agent_config import AgentConfig
+from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.context.skill_text import SkillWords
 from chatops_bot.domain.language import Language
 
@@ -17,13 +19,13 @@ def bundled(name: str) -> Path:
     return installed if installed.exists() else _PACKAGE.parent / name
 
 
-def load_agents(agent_id: str = "opsbot") -> dict[Language, AgentConfig]:
-    """The agent in both languages. Raises pydantic's ValidationError, naming the field, when a file is wrong."""
-    agents: dict[Language, AgentConfig] = {}
-    for language in ("zh", "en"):
-        text = (bundled("prompts") / "agents" / f"{agent_id}.{language}.yaml").read_text(encoding="utf-8")
-        agents[language] = AgentConfig.model_validate(yaml.safe_load(text)["agent"])
-    return agents
+@cache
+def load_phrases() -> dict[Language, PromptPhrases]:
+    """The fixed lines of prompts, in both languages. Raises pydantic's ValidationError when a file is wrong."""
+    return {
+        language: PromptPhrases.model_validate(_read(f"phrases.{language}.yaml", "phrases"))
+        for language in _languages()
+    }
 
 
 def load_read_result() -> str:
@@ -34,8 +36,16 @@ def load_read_result() -> str:
 
 def load_skill_words() -> dict[Language, SkillWords]:
     """What the model is told of skills, in both languages. Raises pydantic's ValidationError when a file is wrong."""
-    words: dict[Language, SkillWords] = {}
-    for language in ("zh", "en"):
-        text = (bundled("prompts") / f"skills.{language}.yaml").read_text(encoding="utf-8")
-        words[language] = SkillWords.model_validate(yaml.safe_load(text)["skills"])
-    return words
+    return {
+        language: SkillWords.model_validate(_read(f"skills.{language}.yaml", "skills"))
+        for language in _languages()
+    }
+
+
+def _languages() -> tuple[Language, ...]:
+    return ("zh", "en")
+
+
+def _read(name: str, root: str) -> dict[str, Any]:
+    value: dict[str, Any] = yaml.safe_load((bundled("prompts") / name).read_text(encoding="utf-8"))[root]
+    return value

@@ -41,7 +41,16 @@ def _parser() -> argparse.ArgumentParser:
         prog="chatops-bot", description="An on-call bot that proposes; people approve."
     )
     commands: Commands = parser.add_subparsers(required=True, dest="command")
-    for add in (_add_demo, _add_run, _add_ask, _add_decisions, _add_audit, _add_doctor):
+    for add in (
+        _add_demo,
+        _add_run,
+        _add_ask,
+        _add_decisions,
+        _add_audit,
+        _add_prompt,
+        _add_skills,
+        _add_doctor,
+    ):
         add(commands)
     return parser
 
@@ -143,6 +152,59 @@ def _add_audit(commands: Commands) -> None:
     _which_bot(export)
     export.add_argument("--out", type=Path, help="a new file (default: standard output)")
     export.set_defaults(run=_audit_export)
+
+
+def _add_skills(commands: Commands) -> None:
+    skills = commands.add_parser("skills", help="the skills that the bot has")
+    inside: Commands = skills.add_subparsers(required=True, dest="what")
+    listing = inside.add_parser(
+        "list", help="print every skill, where it is from and who sees it, and what is broken on which line",
+        description="Reads the sources afresh. Exit code: 0 all well, 1 a skill is broken, 2 cannot be said.",
+    )  # fmt: skip
+    _which_bot(listing)
+    listing.add_argument("--json", action="store_true", help="one JSON object")
+    listing.set_defaults(run=_skills_list)
+
+
+def _add_prompt(commands: Commands) -> None:
+    prompt = commands.add_parser("prompt", help="what the model was told, and what it is made of")
+    inside: Commands = prompt.add_subparsers(required=True, dest="what")
+    show = inside.add_parser("show", help="print the prompt of a model call, by the hash in its log line")
+    show.add_argument("hash", help="the hash, or its first digits")
+    diff = inside.add_parser(
+        "diff", help="what two prompts differ in, section by section",
+        description="Exit code: 0 the same, 1 different, 2 cannot be said.",
+    )  # fmt: skip
+    diff.add_argument("first", help="the hash of one, or its first digits")
+    diff.add_argument("second", help="the hash of the other")
+    explain = inside.add_parser(
+        "explain", help="how long each section is, of a kept prompt or of what the texts make now",
+        description="With a hash: that prompt. Without one: what the agent would be told now, offered the scheduler's tools.",
+    )  # fmt: skip
+    explain.add_argument("hash", nargs="?", default="", help="the hash of a kept prompt, or its first digits")
+    explain.add_argument("--lang", choices=("zh", "en"), default="en", help="the language (default en)")
+    explain.add_argument("--channel", default="", help="the channel that it is asked in, by id")
+    explain.add_argument("--version", default="", help="that version of the text")
+    lint = inside.add_parser(
+        "lint", help="what an editor of the texts should look at", description="Exit code: 0 nothing, 1 something."
+    )  # fmt: skip
+    budgets = inside.add_parser("budgets", help="approve the sizes that prompts have grown to")
+    budgets.add_argument(
+        "--file", type=Path, default=Path("prompts/budgets.json"), help="(default prompts/budgets.json)"
+    )
+    budgets.add_argument("--approver", default="", help="who approves")
+    budgets.add_argument("--reason", default="", help="what the growth is for")
+    for command, run in (
+        (show, _prompt_show),
+        (diff, _prompt_diff),
+        (explain, _prompt_explain),
+        (lint, _prompt_lint),
+        (budgets, _prompt_budgets),
+    ):
+        _which_bot(command)
+        if command not in (lint, budgets):
+            command.add_argument("--agent", default="", help="of this agent only, by its id")
+        command.set_defaults(run=run)
 
 
 def _add_doctor(commands: Commands) -> None:
@@ -286,6 +348,67 @@ def _audit_export(options: argparse.Namespace) -> int:
     from chatops_bot.app.where import Where
 
     return while_read(lambda: asyncio.run(export(Where(options.data, options.config), options.out)))
+
+
+def _skills_list(options: argparse.Namespace) -> int:
+    from chatops_bot.app.skills_list import list_skills
+    from chatops_bot.app.stdout import while_read
+    from chatops_bot.app.where import Where
+
+    where = Where(options.data, options.config)
+    return while_read(lambda: list_skills(where, as_json=options.json))
+
+
+def _prompt_show(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from chatops_bot.app.prompt_cli import show
+    from chatops_bot.app.stdout import while_read
+    from chatops_bot.app.where import Where
+
+    where = Where(options.data, options.config)
+    return while_read(lambda: asyncio.run(show(where, options.hash, options.agent)))
+
+
+def _prompt_diff(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from chatops_bot.app.prompt_cli import diff
+    from chatops_bot.app.stdout import while_read
+    from chatops_bot.app.where import Where
+
+    where = Where(options.data, options.config)
+    return while_read(lambda: asyncio.run(diff(where, options.first, options.second, options.agent)))
+
+
+def _prompt_explain(options: argparse.Namespace) -> int:
+    import asyncio
+
+    from chatops_bot.app.prompt_cli import Wanted, agents_of, explain, explain_kept
+    from chatops_bot.app.stdout import while_read
+    from chatops_bot.app.where import Where
+
+    where = Where(options.data, options.config)
+    if options.hash:
+        return while_read(lambda: asyncio.run(explain_kept(where, options.hash, options.agent)))
+    wanted = Wanted(options.agent, options.lang, options.channel, options.version)
+    return while_read(lambda: explain(agents_of(where), wanted))
+
+
+def _prompt_lint(options: argparse.Namespace) -> int:
+    from chatops_bot.app.prompt_cli import agents_of, lint
+    from chatops_bot.app.stdout import while_read
+    from chatops_bot.app.where import Where
+
+    return while_read(lambda: lint(agents_of(Where(options.data, options.config))))
+
+
+def _prompt_budgets(options: argparse.Namespace) -> int:
+    from chatops_bot.app.prompt_cli import agents_of, budgets
+    from chatops_bot.app.where import Where
+
+    agents = agents_of(Where(options.data, options.config))
+    return budgets(agents, options.file, options.approver, options.reason)
 
 
 def _doctor(options: argparse.Namespace) -> int:

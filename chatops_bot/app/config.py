@@ -1,18 +1,17 @@
 """One YAML file, and the environment for secrets. Anything unknown or wrong names itself, file and line, and nothing starts."""
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal
 from urllib.parse import unquote, urlsplit
 
-from pydantic import AfterValidator, BaseModel, Field, HttpUrl, PrivateAttr, ValidationError
+from pydantic import AfterValidator, Field, HttpUrl, PrivateAttr, ValidationError
 from pydantic_core import PydanticCustomError
 
-from chatops_bot.app.config_file import KeyPath, read_config_file
+from chatops_bot.app.config_file import problems_of, read_config_file
 from chatops_bot.app.keys import Keys
 from chatops_bot.app.policy_config import (
     PolicyConfig,
@@ -23,6 +22,7 @@ from chatops_bot.app.policy_config import (
     make_roster,
     named_groups,
 )
+from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.context.budget import CONTEXT_TOKENS
 from chatops_bot.domain.errors import ConfigInvalid
@@ -145,6 +145,7 @@ class Config(Section):
     store: StoreConfig = StoreConfig()
     audit: AuditConfig = AuditConfig()
     skills: SkillsConfig = SkillsConfig()
+    agents: AgentsConfig = AgentsConfig()
     shutdown: ShutdownConfig = ShutdownConfig()
     _lines: Mapping[str, str] = PrivateAttr(default_factory=dict)
 
@@ -245,7 +246,7 @@ def load_config(path: Path) -> Config:
     try:
         config = Config.model_validate(value)
     except ValidationError as error:
-        raise ConfigInvalid("\n".join(_problems(path, error, lines))) from error
+        raise ConfigInvalid("\n".join(problems_of(path, error, lines, Config))) from error
     folder, audit = path.parent, config.audit
     if audit.anchor_file is not None:
         audit = audit.model_copy(update={"anchor_file": (folder / audit.anchor_file).resolve()})
@@ -253,6 +254,7 @@ def load_config(path: Path) -> Config:
         "data": (folder / config.data).resolve(),
         "audit": audit,
         "skills": config.skills.resolved(folder),
+        "agents": config.agents.resolved(folder),
     }
     config = config.model_copy(update=moved)
     config._lines = {".".join(at): f"{path}, line {line}: {'.'.join(at)}" for at, line in lines.items()}
@@ -333,39 +335,3 @@ def _password_variables(config: Config) -> dict[str, str]:
 def _endpoint(config: Config, env: Mapping[str, str]) -> tuple[str, str]:
     base_url = env.get("OPENAI_BASE_URL") or (str(config.model.base_url) if config.model.base_url else "")
     return base_url, env.get("OPENAI_MODEL") or config.model.name or ""
-
-
-def _problems(path: Path, error: ValidationError, lines: Mapping[KeyPath, int]) -> Iterator[str]:
-    for problem in error.errors():
-        at = tuple(map(str, problem["loc"]))
-        name = ".".join(at) or "the file"
-        known = next((lines[at[:length]] for length in range(len(at), 0, -1) if at[:length] in lines), 1)
-        match problem["type"]:
-            case "extra_forbidden":
-                near = difflib.get_close_matches(at[-1], _keys_at(at[:-1]), n=1)
-                hint = f"did you mean {near[0]}?" if near else "remove it."
-                yield f"{path}, line {known}: {name} is not a known key; {hint}"
-            case "missing":
-                yield f"{path}, line {known}: {name} is missing; add it."
-            case "model_type":
-                yield f"{path}, line {known}: {name}: it holds keys of its own; write them below it, indented."
-            case _:
-                message = problem["msg"].rstrip(".")
-                yield f"{path}, line {known}: {name}: {message[0].lower()}{message[1:]}; correct it."
-
-
-def _keys_at(at: KeyPath) -> list[str]:
-    model: type[BaseModel] = Config
-    for name in at:
-        field = model.model_fields.get(name)
-        sections = _sections_in(field.annotation) if field else [model] if name.isdecimal() else []
-        if not sections:
-            return []
-        model = sections[0]
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _sections_in(annotation: Any) -> list[type[BaseModel]]:
-    """The section that a field holds, alone or in a list."""
-    held = get_args(annotation) or (annotation,)
-    return [one for one in held if isinstance(one, type) and issubclass(one, BaseModel)]

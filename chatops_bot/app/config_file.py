@@ -1,10 +1,12 @@
 """The text of a configuration file as values and lines. What no configuration needs is refused before it is built."""
 
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from chatops_bot.domain.errors import ConfigInvalid
 
@@ -100,3 +102,41 @@ def _lines(path: Path, node: yaml.Node, at: KeyPath) -> Iterator[tuple[KeyPath, 
         for number, item in enumerate(node.value):
             yield (*at, str(number)), item.start_mark.line + 1
             yield from _lines(path, item, (*at, str(number)))
+
+
+def problems_of(
+    path: Path, error: ValidationError, lines: Mapping[KeyPath, int], model: type[BaseModel]
+) -> Iterator[str]:
+    """A sentence for each thing that is wrong in the file at `path`, whose value was to be a `model`."""
+    for problem in error.errors():
+        at = tuple(map(str, problem["loc"]))
+        name = ".".join(at) or "the file"
+        known = next((lines[at[:length]] for length in range(len(at), 0, -1) if at[:length] in lines), 1)
+        match problem["type"]:
+            case "extra_forbidden":
+                near = difflib.get_close_matches(at[-1], _keys_at(model, at[:-1]), n=1)
+                hint = f"did you mean {near[0]}?" if near else "remove it."
+                yield f"{path}, line {known}: {name} is not a known key; {hint}"
+            case "missing":
+                yield f"{path}, line {known}: {name} is missing; add it."
+            case "model_type":
+                yield f"{path}, line {known}: {name}: it holds keys of its own; write them below it, indented."
+            case _:
+                message = problem["msg"].rstrip(".")
+                yield f"{path}, line {known}: {name}: {message[0].lower()}{message[1:]}; correct it."
+
+
+def _keys_at(model: type[BaseModel], at: KeyPath) -> list[str]:
+    for name in at:
+        field = model.model_fields.get(name)
+        sections = _sections_in(field.annotation) if field else [model] if name.isdecimal() else []
+        if not sections:
+            return []
+        model = sections[0]
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _sections_in(annotation: Any) -> list[type[BaseModel]]:
+    """The section that a field holds, alone or in a list."""
+    held = get_args(annotation) or (annotation,)
+    return [one for one in held if isinstance(one, type) and issubclass(one, BaseModel)]

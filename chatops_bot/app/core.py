@@ -1,7 +1,7 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
 import ssl
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import httpx
 
 from chatops_bot.agent.loop import Loop
-from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.engine import Engine, Node, build_engine
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.one_key import one_key
-from chatops_bot.context.agent_config import AgentConfig
+from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.app.prompt_reload import PromptReload
 from chatops_bot.context.budget import Budget
-from chatops_bot.context.prompt_factory import confidential
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
@@ -37,6 +37,7 @@ from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.followups import Followups
 from chatops_bot.sessions.forms import Forms
+from chatops_bot.sessions.prompt_keeping import PromptKeeper
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reminding import Reminders
 from chatops_bot.sessions.router import Overhears, Router, every_message
@@ -73,6 +74,7 @@ class Core:
     reminders: Reminders
     afterwards: Afterwards
     card: Callable[[Proposal], View]
+    prompts: PromptReload
 
 
 @asynccontextmanager
@@ -140,17 +142,11 @@ def build_core(
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     `skills` is which skills a turn has, None for none. `logs` is what the log's lines go through. Raises ConfigInvalid for a policy that nobody could meet.
     """
-    agents = load_agents()
-    redactor = _redactor(secrets, agents.values())
+    redactor = Withheld(secrets.values())
+    prompts = PromptReload(config.agents, PromptRegistry(configured_texts(config.agents)), redactor)
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
-    sealed = SealedSecrets(
-        store.secret_values,
-        node.secrets,
-        [redactor, logs] if logs else [redactor],
-        ids,
-        config.proposal_lifetime,
-        clock,
-    )
+    hide_in = [redactor, logs] if logs else [redactor]
+    sealed = SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
         redactor=redactor, secrets=sealed,
@@ -165,7 +161,7 @@ def build_core(
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        briefer=Briefer(registry=registry, agents=agents, clock=clock, ids=ids, skills=skills, model=model.name, budget=Budget(config.model.context_tokens)), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        briefer=_briefer(config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
     router = Router(
@@ -175,13 +171,22 @@ def build_core(
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, secrets=sealed, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
-        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card,
+        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=prompts,
     )  # fmt: skip
 
 
-def _redactor(secrets: Secrets, agents: Iterable[AgentConfig]) -> Withheld:
-    """What takes the secrets out of every text, and what a model reads and nobody else may."""
-    return Withheld(secrets.values(), [sentence for agent in agents for sentence in confidential(agent)])
+def _briefer(
+    config: Config, registry: Registry, prompts: PromptRegistry, store: Store, redactor: Withheld, clock: Clock, ids: Ids,
+    skills: SkillChoice | None, model: str,
+) -> Briefer:  # fmt: skip
+    """What says which agent answers, and what its model is told."""
+    keeper = PromptKeeper(
+        store.prompts, store.transcripts, clock, config.agents.keep_days, config.agents.keep_suffix
+    )
+    return Briefer(
+        registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
+        keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
+    )  # fmt: skip
 
 
 def _dispatcher(

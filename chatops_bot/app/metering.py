@@ -20,6 +20,8 @@ from chatops_bot.domain.errors import (
     PlatformUnavailable,
 )
 from chatops_bot.domain.event import InboundEvent
+from chatops_bot.domain.kept_prompt import KeptPrompt
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import (
     Finished,
     ModelDelta,
@@ -31,9 +33,20 @@ from chatops_bot.domain.model import (
 )
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
-from chatops_bot.domain.transcript import Entry, TurnRested
+from chatops_bot.domain.skill import ScriptRun, Skill
+from chatops_bot.domain.transcript import Entry, Prompted, TurnRested
 from chatops_bot.platforms.slack.errors import RateLimited, Unanswered
-from chatops_bot.ports import LLM, Audit, Platform, Proposals, Store, Transcripts, Turns
+from chatops_bot.ports import (
+    LLM,
+    Audit,
+    Platform,
+    Prompts,
+    Proposals,
+    ScriptRunner,
+    Store,
+    Transcripts,
+    Turns,
+)
 
 OnEvent = Callable[[InboundEvent], Awaitable[None]]
 
@@ -123,6 +136,29 @@ class TurnCount:
             self.rest(turn_id, outcome)
 
 
+class MeteredScripts:
+    """A `ScriptRunner` whose runs are counted, by whether they ended, were killed, or could not be started."""
+
+    def __init__(self, runner: ScriptRunner, metrics: Metrics) -> None:
+        self._runner = runner
+        self._metrics = metrics
+
+    @property
+    def disabled_because(self) -> Phrase | None:
+        return self._runner.disabled_because
+
+    async def run(self, skill: Skill, script: str, arguments: Sequence[str], stdin: str = "") -> ScriptRun:
+        """See `ports.ScriptRunner.run`."""
+        outcome = "not_started"
+        try:
+            done = await self._runner.run(skill, script, arguments, stdin)
+            outcome = "killed" if done.exit_code is None else "ok" if done.exit_code == 0 else "failed"
+            self._metrics.script_seconds.observe(done.seconds)
+        finally:
+            self._metrics.script_runs.labels(outcome).inc()
+        return done
+
+
 def metered_store(store: Store, metrics: Metrics, turns: TurnCount, tools: Collection[str]) -> Store:
     """`store` with its turns, tool calls and moves of proposals counted.
 
@@ -135,7 +171,10 @@ def metered_store(store: Store, metrics: Metrics, turns: TurnCount, tools: Colle
             turns=_Around(
                 store.turns, begin=_counting_begin(store, turns), end=_counting_end(store.turns, turns)
             ),
-            transcripts=_Around(store.transcripts, append=_counting_rest(store.transcripts, turns)),
+            transcripts=_Around(
+                store.transcripts, append=_counting_rest(store.transcripts, turns, PromptCount(metrics))
+            ),
+            prompts=_Around(store.prompts, put=_counting_prompt(store.prompts, metrics)),
             proposals=_Around(
                 store.proposals,
                 add=_counting_add(store.proposals, metrics, frozenset(tools)),
@@ -208,10 +247,36 @@ def _counting_end(turns: Turns, count: TurnCount) -> Callable[..., Any]:
     return end
 
 
-def _counting_rest(transcripts: Transcripts, count: TurnCount) -> Callable[..., Any]:
+class PromptCount:
+    """How turns end, by the agent and version of the text that they were answered with."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._with: dict[str, tuple[str, str]] = {}
+
+    def see(self, entry: Entry) -> None:
+        if isinstance(entry, Prompted):
+            self._with[entry.turn_id] = entry.agent_id, entry.version
+        elif isinstance(entry, TurnRested) and (text := self._with.pop(entry.turn_id, None)) is not None:
+            self._metrics.prompt_turns.labels(*text, entry.outcome.value).inc()
+
+
+def _counting_prompt(prompts: Prompts, metrics: Metrics) -> Callable[..., Any]:
+    async def put(prompt: KeptPrompt, seconds: float) -> None:
+        await prompts.put(prompt, seconds)
+        metrics.prompts.labels(prompt.agent_id, prompt.version).inc()
+        metrics.prompt_chars.labels(prompt.agent_id, prompt.version).observe(
+            len(prompt.prefix) + len(prompt.suffix or "")
+        )
+
+    return put
+
+
+def _counting_rest(transcripts: Transcripts, count: TurnCount, prompts: PromptCount) -> Callable[..., Any]:
     async def append(session: SessionKey, entries: Sequence[Entry]) -> None:
         await transcripts.append(session, entries)
         for entry in entries:
+            prompts.see(entry)
             if isinstance(entry, TurnRested):
                 count.rest(entry.turn_id, entry.outcome)
 

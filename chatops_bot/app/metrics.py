@@ -35,6 +35,7 @@ LAG_EVERY = 0.5
 _CALL_SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _MODEL_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0)
 _TURN_SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+_PROMPT_CHARS = (1000, 2000, 3000, 4000, 5000, 6000, 8000, 10000, 12000)
 _LAG_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
@@ -44,6 +45,18 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = of = CollectorRegistry()
         ProcessCollector(registry=of)
+        self._of_turns(of)
+        self._of_chat(of)
+        self._of_models(of)
+        self.loop_lag = Histogram(
+            "chatops_loop_lag_seconds", "How late the event loop ran what was due.", buckets=_LAG_SECONDS, registry=of,
+        )  # fmt: skip
+        build = Gauge(
+            "chatops_build_info", "1, with what runs as labels.", ["version", "python"], registry=of
+        )
+        build.labels(program_version(), platform.python_version()).set(1)
+
+    def _of_turns(self, of: CollectorRegistry) -> None:
         self.turns = Counter("chatops_turns", "Turns that came to rest.", ["outcome"], registry=of)
         self.turns_running = Gauge(
             "chatops_turns_running", "Turns that were accepted and did not rest yet.", registry=of
@@ -57,12 +70,16 @@ class Metrics:
         self.tool_seconds = Histogram(
             "chatops_tool_call_seconds", "How long a tool call took.", ["tool"], buckets=_CALL_SECONDS, registry=of
         )  # fmt: skip
+        self.script_runs = Counter("chatops_skill_script_runs", "Scripts of skills that were run, by how they ended.", ["outcome"], registry=of)  # fmt: skip
+        self.script_seconds = Histogram("chatops_skill_script_seconds", "How long a script of a skill ran.", buckets=_CALL_SECONDS, registry=of)  # fmt: skip
         self.proposals = Gauge(
             "chatops_proposals", "Open proposals, as the store has them.", ["state"], registry=of
         )
         self.proposal_moves = Counter(
             "chatops_proposal_moves", "Moves of proposals, by the state that they came to.", ["state"], registry=of
         )  # fmt: skip
+
+    def _of_chat(self, of: CollectorRegistry) -> None:
         self.slack_calls = Counter(
             "chatops_slack_calls", "Calls of Slack's Web API.", ["method", "result"], registry=of
         )
@@ -72,6 +89,11 @@ class Metrics:
         self.edits_wanted = Counter(
             "chatops_edits_wanted", "Edits asked for; those not in chatops_slack_calls were coalesced.", registry=of
         )  # fmt: skip
+        self.inbound_events = Counter(
+            "chatops_inbound_events", "Events from the chat platform, repeated ones too.", ["kind"], registry=of
+        )  # fmt: skip
+
+    def _of_models(self, of: CollectorRegistry) -> None:
         self.model_requests = Counter(
             "chatops_model_requests", "Calls of a language model, or of the rules.", ["model", "result"], registry=of
         )  # fmt: skip
@@ -79,23 +101,21 @@ class Metrics:
             "chatops_model_tokens", "Tokens as the provider counts them; cached ones are input too, reasoning ones output.", ["model", "kind"],
             registry=of,
         )  # fmt: skip
+        self.prompts = Counter(
+            "chatops_prompts", "Prompts of model calls, by agent and version of its text.", ["agent", "version"], registry=of,
+        )  # fmt: skip
+        self.prompt_chars = Histogram(
+            "chatops_prompt_chars", "How long the system text of a model call was.", ["agent", "version"],
+            buckets=_PROMPT_CHARS, registry=of,
+        )  # fmt: skip
+        self.prompt_turns = Counter(
+            "chatops_prompt_turns", "Turns that came to rest, by agent and version of its text: what a rollout is judged by.",
+            ["agent", "version", "outcome"], registry=of,
+        )  # fmt: skip
         self.first_delta_seconds = Histogram(
             "chatops_model_first_delta_seconds", "From a model call to the first piece of its answer.", ["model"],
             buckets=_MODEL_SECONDS, registry=of,
         )  # fmt: skip
-        self.loop_lag = Histogram(
-            "chatops_loop_lag_seconds", "How late the event loop ran what was due.", buckets=_LAG_SECONDS, registry=of,
-        )  # fmt: skip
-        self.inbound_events = Counter(
-            "chatops_inbound_events",
-            "Events from the chat platform, repeated ones too.",
-            ["kind"],
-            registry=of,
-        )
-        build = Gauge(
-            "chatops_build_info", "1, with what runs as labels.", ["version", "python"], registry=of
-        )
-        build.labels(program_version(), platform.python_version()).set(1)
 
     async def text(self, proposals: Proposals) -> bytes:
         """Every series in Prometheus' text format. Proposals that the store cannot tell in time are NaN, not old."""

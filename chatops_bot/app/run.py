@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -33,6 +34,7 @@ async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
         if not await unless(stop.asked, opening):
             return 0
         bot = opening.result()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, bot.reload_prompts)
         if ready_json:
             ready = {
                 "ready": "bot",

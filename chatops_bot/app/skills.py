@@ -1,39 +1,109 @@
 """The skills of a bot: where they come from, which of them are loaded from the start, and the tools that reach them."""
 
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
 from chatops_bot.app.bundled import bundled, load_read_result, load_skill_words
 from chatops_bot.app.config import Config
+from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.context.skill_mask import masked_result
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import ToolReturned
-from chatops_bot.ports import Store, Tool, ToolContext
+from chatops_bot.ports import ScriptRunner, Store, Tool, ToolContext
+from chatops_bot.sandbox.runner import NoScripts, ThisMachine
 from chatops_bot.sessions.skill_choice import SkillChoice
+from chatops_bot.skillpacks.archive import SkillArchive
 from chatops_bot.skillpacks.folder import SkillFolder
+from chatops_bot.skillpacks.git import SkillRepository
 from chatops_bot.skillpacks.library import SkillLibrary, Source
+from chatops_bot.skillpacks.unpacking import forget_others
 from chatops_bot.tools.load_skill import LoadSkill
 from chatops_bot.tools.read_result import ReadResult
+from chatops_bot.tools.run_skill_script import RunSkillScript
+
+_log = logging.getLogger(__name__)
 
 
-def skill_library(config: Config) -> SkillLibrary:
-    """Every source that `config` names, then the skills that ship, so that an operator's own replaces one of those. Nothing is
-    read yet."""
-    skills = config.skills
-    sources: list[Source] = [SkillFolder(folder, str(folder)) for folder in skills.folders]
+def skill_library(skills: SkillsConfig, data: Path) -> SkillLibrary:
+    """Every source that is configured, then the skills that ship, so that an operator's own replaces one of those. Archives and
+    checkouts are kept in the folder `data` of the bot. Nothing is read yet."""
+    kept = _kept(data)
+    sources: list[Source] = [
+        *(SkillFolder(folder, str(folder)) for folder in skills.folders),
+        *(SkillArchive(archive, kept) for archive in skills.archives),
+        *(SkillRepository(git.url, git.ref, kept, git.subdir or "") for git in skills.git),
+    ]
     shipped = SkillFolder(bundled("skills"), "skills")
     return SkillLibrary([*sources, shipped] if skills.enabled else [])
 
 
-def skill_choice(config: Config, library: SkillLibrary) -> SkillChoice | None:
-    """Which skills a turn has; None when they are off."""
-    if not config.skills.enabled:
-        return None
-    preload = config.skills.preload
-    return SkillChoice(library, load_skill_words(), preload.agents, preload.channels)
+def _kept(data: Path) -> Path:
+    """Where a bot keeps what it unpacked."""
+    return data / "skills"
 
 
-def skill_tools(choice: SkillChoice | None, store: Store) -> list[Tool]:
-    """The tools that reach the skills of `choice`, none when skills are off, and the one that reads earlier results back."""
-    load = [] if choice is None else [LoadSkill(choice.skills, choice.words["en"].load_skill)]
-    return [*load, _read_result(store, choice)]
+@dataclass(frozen=True, slots=True)
+class BotSkills:
+    """`choice` is which skills a turn has, None when they are off; `scripts` is what runs theirs, None when that is off."""
+
+    library: SkillLibrary
+    choice: SkillChoice | None
+    scripts: ScriptRunner | None
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools that reach the skills; none when they are off."""
+        choice = self.choice
+        if choice is None:
+            return []
+        words, scripts = choice.words["en"], self.scripts
+        run = [] if scripts is None else [RunSkillScript(choice.skills, scripts, words.run_skill_script)]
+        return [LoadSkill(choice.skills, words.load_skill), *run]
+
+    def beside(self, tools: Sequence[Tool], store: Store) -> list[Tool]:
+        """`tools`, those that reach the skills, and the one that reads earlier results back from `store`."""
+        return [*tools, *self.tools, _read_result(store, self.choice)]
+
+    async def keep_reading(self, minutes: int) -> None:
+        """Read the sources again every so many minutes, until cancelled."""
+        while True:
+            await asyncio.sleep(minutes * 60)
+            await self.library.refresh()
+
+
+THIS_MACHINE = ThisMachine()
+_NOT_TRIED = NoScripts(Phrase("隔离尚未检验。", "The isolation was not tried yet."))
+
+
+def skills_of(config: Config, scripts: ScriptRunner = _NOT_TRIED) -> BotSkills:
+    """The skills of a bot, not read yet."""
+    library, preload = skill_library(config.skills, config.data), config.skills.preload
+    choice = SkillChoice(library, load_skill_words(), preload.agents, preload.channels)
+    return BotSkills(
+        library,
+        choice if config.skills.enabled else None,
+        None if config.skills.scripts == "off" else scripts,
+    )
+
+
+async def read_skills(
+    config: Config, meter: Callable[[ScriptRunner], ScriptRunner] = lambda runner: runner
+) -> BotSkills:
+    """The skills of a bot, read once, and what runs their scripts, counted by `meter`."""
+    scripts: ScriptRunner = _NOT_TRIED
+    if config.skills.enabled and config.skills.scripts != "off":
+        scripts = await THIS_MACHINE.runner()
+        if scripts.disabled_because is not None:
+            _log.warning("scripts of skills are not run: %s", scripts.disabled_because.en)
+    skills = skills_of(config, meter(scripts))
+    await skills.library.refresh()
+    used = [skill.folder for skill in skills.library.all]
+    await asyncio.to_thread(forget_others, _kept(config.data), used)
+    return skills
 
 
 def _read_result(store: Store, choice: SkillChoice | None) -> Tool:

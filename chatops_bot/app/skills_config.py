@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 from pydantic_core import PydanticCustomError
 
 from chatops_bot.app.policy_config import Id, Section
@@ -45,6 +45,11 @@ class PreloadConfig(Section):
     channels: Mapping[Id, tuple[SkillName, ...]] = Field(default_factory=dict)
 
 
+def _word(value: object) -> object:
+    """YAML reads a bare `off` as false."""
+    return "off" if value is False else value
+
+
 class SkillsConfig(Section):
     enabled: bool = True
     folders: tuple[Path, ...] = ()
@@ -54,6 +59,8 @@ class SkillsConfig(Section):
     preload: PreloadConfig = PreloadConfig()
     refresh_minutes: int = Field(default=10, ge=1, le=24 * 60)
     """How often the sources are read again."""
+    scripts: Annotated[Literal["off", "auto"], BeforeValidator(_word)] = "auto"
+    """Whether scripts of skills are run: `auto` where the isolation was tried and holds, `off` nowhere."""
 
     def resolved(self, folder: Path) -> "SkillsConfig":
         """The same with every path made absolute against `folder`."""

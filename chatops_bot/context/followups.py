@@ -9,18 +9,6 @@ import re
 
 from chatops_bot.domain.followup import FollowUp
 
-FOLLOWUP_RULE = (
-    "At the very end of a final answer, add one or two next steps that you can really do with these tools and skills, each on "
-    "its own line: the exact name of the tool or skill it takes, a colon, and a short question or request in the user's "
-    "language. Write them in exactly this block and nowhere else:\n"
-    "```followups\n"
-    "<tool or skill>: <first next step>\n"
-    "<tool or skill>: <second next step>\n"
-    "```\n"
-    "A next step leads on; it is never a part of what was just asked. Leave the block out when nothing useful is left to do, or "
-    "when the user asks for brevity."
-)
-
 MAX_FOLLOWUPS = 2
 MAX_STEPS = 8
 """Lines of the block that are looked at; what cannot be done is left out, and two of the rest are offered."""

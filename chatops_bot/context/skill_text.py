@@ -24,7 +24,7 @@ _FRAME = re.compile(r"\[SKILL nonce=[0-9a-f]{32} name=([a-z0-9][a-z0-9-]{0,63}),
 
 class SkillWords(BaseModel):
     """What is said of skills in one language: the rules for choosing one, the line over those of the person who asks, the line
-    over the texts of those that are loaded from the start, and what the tool `load_skill` does."""
+    over the texts of those that are loaded from the start, and what the tools `load_skill` and `run_skill_script` do."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -32,6 +32,7 @@ class SkillWords(BaseModel):
     personal: str
     preloaded: str
     load_skill: str
+    run_skill_script: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,8 @@ def framed(content: str, nonce: Callable[[], str]) -> str | None:
         value = json.loads(content)
         name, text = value["skill"], value["text"]
     except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    if not (isinstance(name, str) and isinstance(text, str)):
         return None
     mark = nonce()
     while mark in text:

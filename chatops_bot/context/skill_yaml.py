@@ -17,7 +17,7 @@ FRONT_BYTES = 16 * 1024
 MAX_DEPTH = 8
 
 
-class FrontMatterBroken(ValueError):
+class FrontMatterBroken(Exception):
     """The front matter cannot be used; `line` counts from the first line of what was given."""
 
     def __init__(self, line: int, problem: Phrase) -> None:
@@ -64,7 +64,7 @@ def front_matter(text: str) -> dict[str, Value]:
         raise FrontMatterBroken(
             line, Phrase("含有控制字符。", "holds a control character; write the line again.")
         ) from error
-    except ValueError as error:  # an escape such as "\UFFFFFFFF", which is no character
+    except (ValueError, OverflowError) as error:  # an escape such as "\UFFFFFFFF", which is no character
         raise FrontMatterBroken(
             1, Phrase("含有无效的转义字符。", "holds an escape that is no character; write the value out.")
         ) from error

@@ -38,6 +38,14 @@ class ConfigInvalid(ChatopsError):
     """The configuration is wrong. The message names file, line, key and what to do."""
 
 
+class PromptInvalid(ChatopsError):
+    """What a prompt was to be made of is wrong. `problems` names each field and what is wrong with it."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("the prompt cannot be built: " + "; ".join(problems))
+        self.problems = problems
+
+
 class ModelError(ChatopsError):
     """A model call failed. `phrase` is the sentence for people; it never holds a key or a header."""
 

@@ -36,6 +36,10 @@ class Withheld(Redactor):
         super().__init__(self._configured)
         self._nonces: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._cores: set[str] = set()
+        self.withhold(sentences)
+
+    def withhold(self, sentences: Iterable[str]) -> None:
+        """Take these sentences out of every text, in place of those before."""
         self._sentences = tuple({" ".join(sentence.split()) for sentence in sentences})
         longest_first = sorted(self._sentences, key=len, reverse=True)
         spelled = "|".join(r"\s+".join(map(re.escape, each.split(" "))) for each in longest_first)
@@ -74,6 +78,10 @@ class Withheld(Redactor):
         if self._said is not None and self._may_say(text):
             text = self._said.sub(_PROMPT, text)
         return _RUN.sub(self._without_nonces, text)
+
+    def without_secrets(self, text: str) -> str:
+        """`text` for the model: nonces and the sentences of its own prompt stay."""
+        return super().text(text)
 
     def held_back(self, text: str) -> int:
         """As `Redactor.held_back`; what may be the beginning of a sentence counts too."""

@@ -7,6 +7,7 @@ imports from here.
 from chatops_bot.ports.model import LLM
 from chatops_bot.ports.platform import Directory, Place, Platform, PlatformLimits
 from chatops_bot.ports.process import Clock, Ids
+from chatops_bot.ports.prompts import PromptReader, Prompts
 from chatops_bot.ports.skills import ScriptRunner, Skills
 from chatops_bot.ports.store import (
     Audit,
@@ -54,6 +55,8 @@ __all__ = [
     "Place",
     "Platform",
     "PlatformLimits",
+    "PromptReader",
+    "Prompts",
     "Proposals",
     "ReadTool",
     "Relay",

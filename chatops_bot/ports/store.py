@@ -11,6 +11,7 @@ from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import IsDead, MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry
+from chatops_bot.ports.prompts import Prompts
 
 
 class Transcripts(Protocol):
@@ -258,3 +259,6 @@ class Store(Protocol):
 
     @property
     def controls(self) -> Controls: ...
+
+    @property
+    def prompts(self) -> Prompts: ...

@@ -14,6 +14,7 @@ class Limits:
     since to read a flood costs the bot as much as to write it costs the script.
     """
 
+    start_seconds: float = 10.0
     wall_seconds: float = 30.0
     cpu_seconds: int = 20
     memory_bytes: int = 256 * MIB

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 from chatops_bot.domain.errors import ToolFailed
@@ -77,7 +78,7 @@ class _Running:
         self._process = process
         self._status = status
         self._first = first
-        self._handle = os.pidfd_open(first)
+        self._handle = _handle_of(first, child_of=process.pid)
         self._limits = limits
         self._stdout, self._stderr = Kept(limits.output_bytes), Kept(limits.output_bytes)
         self._exit: int | None = None
@@ -94,12 +95,13 @@ class _Running:
             )  # fmt: skip
         finally:
             watching.cancel()
-            os.close(self._handle)
             self._is_over = True
+            if self._handle is not None:
+                os.close(self._handle)
 
     def kill(self, because: Phrase | None = None) -> None:
         """Kill everything in the sandbox; nothing when it is over."""
-        if self._is_over:
+        if self._is_over or self._handle is None:
             return
         self._killed = self._killed or because
         with suppress(ProcessLookupError):
@@ -177,11 +179,33 @@ async def _start(
         if filter_fd is not None:
             os.close(filter_fd)
     status = await _reader(status_pipe)
-    told = await status.readline()
+    try:
+        async with asyncio.timeout(limits.start_seconds):
+            told = await status.readline()
+    except TimeoutError as error:
+        process.kill()
+        await process.wait()
+        raise _not_built(f"no answer within {limits.start_seconds:g} s") from error
     if not told:
         _, stderr = await process.communicate()
         raise _not_built(stderr.decode(errors="replace"))
     return _Running(process, status, int(json.loads(told)["child-pid"]), limits)
+
+
+def _handle_of(pid: int, *, child_of: int) -> int | None:
+    """A handle on a process that no other can take over, as a number can; None when it has ended already."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+    try:
+        status = Path("/proc", str(pid), "status").read_text()
+    except OSError:
+        status = ""
+    if f"\nPPid:\t{child_of}\n" in status:
+        return handle
+    os.close(handle)
+    return None
 
 
 async def _reader(pipe: BinaryIO) -> asyncio.StreamReader:

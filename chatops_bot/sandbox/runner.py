@@ -22,13 +22,24 @@ SUFFIXES = (".py", ".sh")
 _KILLED_BY_KERNEL = 128 + 9
 
 
-async def open_runner(limits: Limits | None = None) -> ScriptRunner:
-    """What runs scripts on this machine, after the isolation was tried; one that runs none and says why where it does not hold."""
-    limits, seccomp = limits or Limits(), filter_for_this_machine()
-    host = find_host()
-    if not isinstance(host, Phrase):
-        host = await probed(host, limits, seccomp)
-    return NoScripts(host) if isinstance(host, Phrase) else Sandboxes(host, limits, seccomp)
+class ThisMachine:
+    """This machine, tried when its isolation is asked for first: that does not change while the process lives."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._seccomp = filter_for_this_machine()
+        self._tried: Host | Phrase | None = None
+
+    async def runner(self) -> ScriptRunner:
+        """What runs scripts here; one that runs none and says why where the isolation does not hold."""
+        if self._tried is None:
+            host = find_host()
+            self._tried = (
+                host if isinstance(host, Phrase) else await probed(host, self._limits, self._seccomp)
+            )
+        if isinstance(self._tried, Phrase):
+            return NoScripts(self._tried)
+        return Sandboxes(self._tried, self._limits, self._seccomp)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,25 +1,42 @@
 """What a turn's model is given: which agent answers, what it may call, what it is told, and what it sees of the conversation."""
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Awaitable, Callable, Sequence
 
-from chatops_bot.agent.briefing import Briefing
-from chatops_bot.context.agent_config import AgentConfig
+from chatops_bot.agent.briefing import Briefing, keeps_nothing
 from chatops_bot.context.budget import Budget
 from chatops_bot.context.fence import fence
+from chatops_bot.context.hardening import inline
 from chatops_bot.context.history import project
-from chatops_bot.context.prompt_factory import ToolBrief, TurnContext, build_agent_system_prompt, inline
+from chatops_bot.context.prompt_cache import PromptCache
+from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
+from chatops_bot.context.prompt_registry import PromptRegistry
+from chatops_bot.context.prompt_types import (
+    AgentConfig,
+    Permission,
+    PromptOptions,
+    SessionContext,
+    ToolBrief,
+)
+from chatops_bot.context.scanning import scan_untrusted
 from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, personal_skills, skill_section
 from chatops_bot.context.speakers import people_of
 from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ContextMessage
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.transcript import Entry
-from chatops_bot.ports import Clock, Ids
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.tool import READ_RESULT
+from chatops_bot.domain.transcript import Entry, Prompted
+from chatops_bot.ports import Clock, Ids, Tool
 from chatops_bot.sessions.mailbox import TurnInput
-from chatops_bot.sessions.skill_choice import SkillChoice, without_use
+from chatops_bot.sessions.prompt_keeping import PromptKeeper
+from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
+from chatops_bot.tools.load_skill import offered_by
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
+
+_log = logging.getLogger(__name__)
 
 
 class Briefer:
@@ -27,49 +44,75 @@ class Briefer:
         self,
         *,
         registry: Registry,
-        agents: Mapping[Language, AgentConfig],
+        prompts: PromptRegistry,
+        agent_in: Callable[[str], str],
         clock: Clock,
         ids: Ids,
         skills: SkillChoice | None = None,
         budget: Budget,
         model: str,
+        keeper: PromptKeeper | None = None,
+        clean: Callable[[str], str] = str,
     ) -> None:
-        """Without `skills` nothing is said of any. `budget` is how much is sent to `model` at once."""
+        """`agent_in` says which agent answers in a channel. Without `skills` nothing is said of any, without `keeper` no prompt
+        is kept. `clean` takes secrets out of what the model is told. `budget` is how much is sent to `model` at once."""
         self._budget = budget
         self._model = model
         self._registry = registry
-        self._agents = agents
+        self._texts = prompts
+        self._agent_in = agent_in
+        self._keeper = keeper
+        self._clean = clean
         self._clock = clock
         self._ids = ids
         self._skills = skills
+        self._prompts: PromptCache[tuple[object, ...], AgentPrompt] = PromptCache()
 
     def brief(self, turn_input: TurnInput, entries: Sequence[Entry], language: Language) -> Briefing:
         """For a turn whose first entry is the newest of `entries`: stable prefix, history up to the newest message, volatile
         context last."""
-        agent = self._agents[language]
-        context = self._turn_context(turn_input, entries)
+        agent = self._agent(turn_input.session, entries, language)
         skills = self._shown_skills(turn_input, agent)
         history = project(entries, nonce=self._ids.nonce, skills=skills.names)
         loaded = loaded_in(history)
         at_work = skills.at_work(loaded)
-        toolbox = self._toolbox(skills)
-        toolbox.offer(name for skill in at_work for name in skill.tools)
+        toolbox = self._toolbox(skills, agent)
+        toolbox.offer(name for skill in at_work for name in offered_by(skill))
         personal = self._told(personal_skills, skills, loaded, agent)
-        prompt = build_agent_system_prompt(agent, (), context, turn_input.text, personal_skills=personal)
+        suffix = self._clean(self._suffix(agent, turn_input, entries, personal))
         return Briefing(
             toolbox,
-            self._system(agent, context, turn_input.text, skills),
-            (*history, ContextMessage(prompt.suffix)),
+            self._system(agent, turn_input, skills),
+            (*history, ContextMessage(suffix)),
+            agent.phrases.loop,
             Window(self._budget, self._model, self._ids.nonce),
             rounds=max((skill.rounds for skill in at_work), default=0),
+            skills=skills.names,
+            keep=self._keep(turn_input, agent, suffix),
         )
 
-    def _toolbox(self, skills: ShownSkills) -> Toolbox:
-        useless = without_use(skills)
-        return Toolbox(
-            self._registry,
-            allowed=[tool.spec.name for tool in self._registry if tool.spec.name not in useless],
+    def _agent(self, session: SessionKey, entries: Sequence[Entry], language: Language) -> AgentConfig:
+        """The channel's agent; a thread keeps the version of its text that it began with."""
+        agent_id = self._agent_in(session.channel)
+        pinned = next(
+            (each.version for each in entries if isinstance(each, Prompted) and each.agent_id == agent_id), ""
         )
+        version = self._texts.version_for(agent_id, session.channel, pinned)
+        return self._texts.get(agent_id, language, version)
+
+    def _keep(
+        self, turn_input: TurnInput, agent: AgentConfig, suffix: str
+    ) -> Callable[[str, Sequence[str]], Awaitable[None]]:
+        if self._keeper is None:
+            return keeps_nothing
+        return self._keeper.of_turn(turn_input.session, turn_input.turn_id, agent, suffix)
+
+    def _toolbox(self, skills: ShownSkills, agent: AgentConfig) -> Toolbox:
+        later, own = kept_back(skills), agent.tool_allow
+        names = [
+            tool.spec.name for tool in self._registry if own is None or tool.spec.name in (*own, READ_RESULT)
+        ]
+        return Toolbox(self._registry, allowed=names, offered=[name for name in names if name not in later])
 
     def _shown_skills(self, turn_input: TurnInput, agent: AgentConfig) -> ShownSkills:
         if self._skills is None:
@@ -87,29 +130,62 @@ class Briefer:
         return "" if self._skills is None else part(skills, loaded, self._skills.words[agent.lang], inline)
 
     def _system(
-        self, agent: AgentConfig, context: TurnContext, intent: str, skills: ShownSkills
+        self, agent: AgentConfig, turn_input: TurnInput, skills: ShownSkills
     ) -> Callable[[Toolbox, frozenset[str]], str]:
         """Writes the stable part of the prompt for the tools on offer and the loaded skills."""
+        session, generation = self._session(agent, turn_input), self._texts.generation
 
         def system(toolbox: Toolbox, loaded: frozenset[str]) -> str:
             section = self._told(skill_section, skills, loaded, agent)
-            return build_agent_system_prompt(agent, _briefs(toolbox), context, intent, skills=section).prefix
+            names = tuple(tool.spec.name for tool in toolbox)
+            options = PromptOptions(tool_text="names", skills=section)
+
+            def build() -> AgentPrompt:
+                briefs = [self._brief_of(tool) for tool in toolbox]
+                return build_agent_system_prompt(agent, briefs, session, turn_input.text, options=options)
+
+            which = (generation, agent.agent_id, agent.version, agent.lang, names, section)
+            return self._clean(self._prompts.get(which, build).prefix)
 
         return system
 
-    def _turn_context(self, turn_input: TurnInput, entries: Sequence[Entry]) -> TurnContext:
-        people = people_of(entries, turn_input.author)
-        return TurnContext(
+    def _suffix(
+        self, agent: AgentConfig, turn_input: TurnInput, entries: Sequence[Entry], personal: str
+    ) -> str:
+        """The volatile part, which stays as it is for all steps of the turn."""
+        flags = scan_untrusted(turn_input.text)
+        if flags:
+            _log.warning("the newest message looks like an attempt to change the rules: %s", ", ".join(flags))
+        people = fence(
+            people_of(entries, turn_input.author), source="people of this conversation", nonce=self._ids.nonce
+        )
+        options = PromptOptions(
+            tell_goal=False, flags=flags, extra_context=(people, *((personal,) if personal else ()))
+        )
+        session = self._session(agent, turn_input)
+        return build_agent_system_prompt(agent, (), session, turn_input.text, options=options).suffix
+
+    def _session(self, agent: AgentConfig, turn_input: TurnInput) -> SessionContext:
+        return SessionContext(
             session_id=str(turn_input.session),
-            people=fence(people, source="people of this conversation", nonce=self._ids.nonce),
-            asker_role=turn_input.author.role.value,
+            agent_id=agent.agent_id,
+            current_time=self._clock.now(),
             channel=turn_input.session.channel,
-            now=self._clock.now(),
+            user_role=turn_input.author.role.value,
+        )
+
+    def _brief_of(self, tool: Tool) -> ToolBrief:
+        spec = tool.spec
+        return ToolBrief(
+            name=spec.name,
+            description=spec.description,
+            permission_level=PERMISSIONS[spec.effect],
+            scenarios=self._texts.scenarios(spec.name),
         )
 
 
-def _briefs(toolbox: Toolbox) -> list[ToolBrief]:
-    return [
-        ToolBrief(tool.spec.name, tool.spec.description, tool.spec.effect is not Effect.READ)
-        for tool in toolbox
-    ]
+PERMISSIONS: dict[Effect, Permission] = {
+    Effect.READ: "read",
+    Effect.WRITE: "write",
+    Effect.DESTRUCTIVE: "destructive",
+}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from chatops_bot.agent.loop import Loop, Turn
-from chatops_bot.context.prompt_factory import inline
+from chatops_bot.context.hardening import inline
 from chatops_bot.domain.errors import ModelError, PlatformError, StoreUnavailable, TurnLost
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Person

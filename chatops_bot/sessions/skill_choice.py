@@ -1,6 +1,6 @@
 """Which skills a turn has: those that its asker may see in its channel, and which of them are loaded from the start."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chatops_bot.context.skill_text import ShownSkills, SkillWords
@@ -25,8 +25,7 @@ class SkillChoice:
         return ShownSkills(tuple(self.skills.visible_to(person, channel)), tuple(dict.fromkeys(preloaded)))
 
 
-def without_use(shown: ShownSkills) -> Collection[str]:
-    """Tools about skills that this turn has no use for: who sees no skill is not told that there are any."""
-    nothing_to_load = set() if shown.listed() else {LOAD_SKILL}
-    nothing_to_run = set() if any(skill.scripts for skill in shown.visible) else {RUN_SKILL_SCRIPT}
-    return nothing_to_load | nothing_to_run
+def kept_back(shown: ShownSkills) -> frozenset[str]:
+    """Tools that nothing has brought yet: who sees no skill is not told that there are any, and a script runs once its skill is
+    loaded."""
+    return frozenset({RUN_SKILL_SCRIPT}) if shown.listed() else frozenset({LOAD_SKILL, RUN_SKILL_SCRIPT})

@@ -46,7 +46,7 @@ def read_folder(root: Path, source: str) -> Iterator[Skill | BrokenSkill]:
     try:
         descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
-        yield _unreadable(source, source, error)
+        yield unreadable(source, source, error)
         return
     try:
         if _holds(descriptor, SKILL_FILE):
@@ -70,12 +70,22 @@ def read_folder(root: Path, source: str) -> Iterator[Skill | BrokenSkill]:
         os.close(descriptor)
 
 
+def read_package(root: Path, source: str) -> Iterator[Skill | BrokenSkill]:
+    """The skills of an unpacked package. Packers often put everything into one folder, or two; those are gone through."""
+    for _ in range(3):
+        inside = [path for path in root.iterdir() if not path.name.startswith(".")]
+        if len(inside) != 1 or not inside[0].is_dir() or (inside[0] / SKILL_FILE).exists():
+            break
+        root = inside[0]
+    yield from read_folder(root, source)
+
+
 def _skill_below(root: Path, above: int, name: str, source: str) -> Skill | BrokenSkill:
     shown = f"{source}/{_shown(name)}"
     try:
         descriptor = os.open(name, _FOLDER, dir_fd=above)
     except OSError as error:
-        return _unreadable(_shown(name), shown, error)
+        return unreadable(_shown(name), shown, error)
     try:
         if not _holds(descriptor, SKILL_FILE):
             return BrokenSkill(
@@ -98,7 +108,7 @@ def _skill(folder: Path, descriptor: int, source: str, path: str, name: str | No
     except PackageRefused as refused:
         return BrokenSkill(_shown(name or folder.name), shown, 0, refused.phrase)
     except OSError as error:
-        return _unreadable(_shown(name or folder.name), shown, error)
+        return unreadable(_shown(name or folder.name), shown, error)
     return parse_skill(data, Place(folder, shown, source, frozenset(walk.files), name))
 
 
@@ -180,7 +190,8 @@ def _shown(name: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in name[:80])
 
 
-def _unreadable(name: str, path: str, error: OSError) -> BrokenSkill:
+def unreadable(name: str, path: str, error: OSError) -> BrokenSkill:
+    """The broken skill of something that the system does not let us read."""
     reason = os.strerror(error.errno or 0)
     return BrokenSkill(
         name,

@@ -5,6 +5,7 @@ A text that is no such value raises a StoreError which names the row, and nothin
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
@@ -12,6 +13,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.following import followed_until
 from chatops_bot.domain.form import Form
+from chatops_bot.domain.kept_prompt import KeptPrompt
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.transcript import Entry
 
@@ -32,6 +34,7 @@ _ENTRY: TypeAdapter[Entry] = TypeAdapter(
     Annotated[Entry, Field(discriminator="kind"), BeforeValidator(_without_bare_reasoning)]
 )
 _FORM: TypeAdapter[Form] = TypeAdapter(Form)
+_PROMPT: TypeAdapter[KeptPrompt] = TypeAdapter(KeptPrompt)
 _PROPOSAL: TypeAdapter[Proposal] = TypeAdapter(Proposal)
 _KINDS: dict[type[Any], TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in get_args(Entry)}
 """To write an entry, its own kind is enough, and much quicker than the union."""
@@ -68,6 +71,16 @@ def form_text(form: Form) -> str:
 def form_from(text: str, form_id: str) -> Form:
     """The form that `form_text` wrote."""
     return _read(_FORM, text, f"form {form_id}")
+
+
+def prompt_text(prompt: KeptPrompt) -> str:
+    """The prompt without its prefix, which is kept once for all prompts that begin with it."""
+    return _PROMPT.dump_json(replace(prompt, prefix="")).decode()
+
+
+def prompt_from(text: str, prefix: str, prompt_hash: str) -> KeptPrompt:
+    """The prompt that `prompt_text` wrote, with its prefix."""
+    return replace(_read(_PROMPT, text, f"prompt {prompt_hash[:12]}"), prefix=prefix)
 
 
 def _read(adapter: TypeAdapter[T], text: str, what: str) -> T:

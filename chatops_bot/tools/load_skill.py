@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person
-from chatops_bot.domain.skill import LOAD_SKILL, NO_SUCH_SKILL, Skill
+from chatops_bot.domain.skill import LOAD_SKILL, NO_SUCH_SKILL, RUN_SKILL_SCRIPT, Skill
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.ports import Skills, ToolContext, ToolSpec
 
@@ -26,6 +26,11 @@ def found(skills: Skills, name: str, person: Person, channel: str) -> Skill:
     raise ToolFailed(NO_SUCH_SKILL)
 
 
+def offered_by(skill: Skill) -> tuple[str, ...]:
+    """The tools that a loaded skill brings."""
+    return (*skill.tools, RUN_SKILL_SCRIPT) if skill.scripts else skill.tools
+
+
 class LoadSkill:
     def __init__(self, skills: Skills, description: str) -> None:
         """`description` is what the model reads of the tool."""
@@ -40,6 +45,6 @@ class LoadSkill:
             "ok",
             {"skill": skill.name, "text": skill.body},
             Phrase(f"已读取 {skill.name}", f"{skill.name} loaded"),
-            offers=skill.tools,
+            offers=offered_by(skill),
             rounds=skill.rounds,
         )

@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.skill import ScriptRun, Skill
+from chatops_bot.domain.skill import RUN_SKILL_SCRIPT, ScriptRun, Skill
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.ports import ScriptRunner, Skills, ToolContext, ToolSpec
+from chatops_bot.tools.load_skill import found
 
-RUN_SKILL_SCRIPT = "run_skill_script"
 SECONDS = 90.0
 """A script gets 30 s of its own; the rest is for those that run before it."""
 
@@ -51,15 +51,7 @@ class RunSkillScript:
 
     async def run(self, arguments: RunSkillScriptArguments, context: ToolContext) -> ToolResult:
         """Raises ToolFailed for a skill that the person may not see as for one that does not exist, and where scripts are off."""
-        visible = self._skills.visible_to(context.person, context.session.channel)
-        skill = next((each for each in visible if each.name == arguments.skill), None)
-        if skill is None:
-            raise ToolFailed(
-                Phrase(
-                    "没有这个名字的技能；请从技能列表中选择。",
-                    "There is no skill of this name; choose one from the list of skills.",
-                )
-            )
+        skill = found(self._skills, arguments.skill, context.person, context.session.channel)
         if arguments.script not in skill.scripts:
             raise _not_declared(skill)
         if (reason := self._runner.disabled_because) is not None:

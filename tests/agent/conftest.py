@@ -25,7 +25,7 @@ from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 from tests.sessions.panel import Switches
-from tests.small_tools import OSCAR, SESSION, Look, Switch, proposer_of
+from tests.small_tools import OSCAR, PHRASES, SESSION, Look, Switch, proposer_of
 
 
 @dataclass
@@ -45,7 +45,10 @@ class Stage:
             context=ToolContext(person, SESSION, "turn_1"),
             language="en",
             briefing=Briefing(
-                Toolbox(self.dispatcher.registry), lambda *_: "You are a bot.", (UserMessage("what failed?"),)
+                Toolbox(self.dispatcher.registry),
+                lambda *_: "You are a bot.",
+                (UserMessage("what failed?"),),
+                PHRASES,
             ),
         )
 

@@ -17,6 +17,7 @@ import pytest
 from slack_sdk import WebClient
 
 from tests.scenarios.conftest import World, action_ids, everything, open_world, visible
+from tests.warm_commands import run_warm
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -37,11 +38,16 @@ def plain_env(**more: str) -> dict[str, str]:
 
 
 def run_cli(*arguments: str | Path, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Any:
+    """`chatops-bot …` to its end, in a warm process."""
+    words = [str(word) for word in arguments]
+    return run_warm(words, env=env or plain_env(), cwd=cwd or REPOSITORY, deadline=DEADLINE)
+
+
+def run_cold(*arguments: str | Path) -> Any:
     """`python -m chatops_bot …` to its end."""
     return subprocess.run(
-        [sys.executable, "-m", "chatops_bot", *map(str, arguments)],
-        env=dict(env or plain_env()), cwd=cwd or REPOSITORY, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=DEADLINE, check=False,
+        [sys.executable, "-m", "chatops_bot", *map(str, arguments)], env=plain_env(), cwd=REPOSITORY,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE, check=False,
     )  # fmt: skip
 
 

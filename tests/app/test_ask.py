@@ -10,8 +10,9 @@ import signal
 import socket
 import stat
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +35,20 @@ from tests.llm.model_server import Answer, ModelServer, text
 from tests.scenarios.conftest import World, action_ids, everything, until
 from tests.scenarios.test_change import PAUSE, asked_for, code_of, is_paused, pausing
 from tests.scenarios.test_long_action import SCRIPT, creating
+from tests.warm_commands import run_warm
 
 Json = dict[str, Any]
 ME = f"local:{pwd.getpwuid(os.getuid()).pw_name}"
 OFFLINE = {"zh": "未连接语言模型", "en": "No language model is connected"}
 
 
+@dataclass
 class Ended:
     """A command that came to its end."""
 
-    def __init__(self, code: int | None, out: bytes | None, err: bytes) -> None:
-        self.code, self.out, self.err = code, (out or b"").decode(), err.decode()
+    code: int | None
+    out: str
+    err: str
 
 
 async def start(*arguments: str | Path, **more: Any) -> asyncio.subprocess.Process:
@@ -55,12 +59,15 @@ async def start(*arguments: str | Path, **more: Any) -> asyncio.subprocess.Proce
     )  # fmt: skip
 
 
-async def cli(*arguments: str | Path, stdin: str | None = None, **more: Any) -> Ended:
-    if stdin is not None:
-        more["stdin"] = asyncio.subprocess.PIPE
-    process = await start(*arguments, **more)
-    out, err = await asyncio.wait_for(process.communicate(os.fsencode(stdin) if stdin else None), DEADLINE)
-    return Ended(process.returncode, out, err)
+async def cli(
+    *arguments: str | Path, stdin: str = "", env: Mapping[str, str] | None = None, terminal: str = ""
+) -> Ended:
+    """A command to its end, in a warm process; with the path of a `terminal`, that is its standard output."""
+    words = [str(word) for word in arguments]
+    ended = await asyncio.to_thread(
+        run_warm, words, env=plain_env(**env or {}), cwd=REPOSITORY, deadline=DEADLINE, stdin=stdin, terminal=terminal
+    )  # fmt: skip
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 
 def data(world: World) -> Path:
@@ -175,7 +182,12 @@ async def test_a_terminal_gets_styles_unless_no_color_is_set(world: World):
         for more in ({}, {"NO_COLOR": "1"}):
             ours, theirs = pty.openpty()
             asked = await cli(
-                "ask", "tasks?", "--data", data(world), stdout=theirs, env={"TERM": "xterm", **more}
+                "ask",
+                "tasks?",
+                "--data",
+                data(world),
+                terminal=os.ttyname(theirs),
+                env={"TERM": "xterm", **more},
             )
             os.close(theirs)
             os.set_blocking(ours, False)
@@ -583,9 +595,12 @@ async def test_without_a_bot_the_question_is_answered_here_and_nothing_is_kept(w
 @pytest.mark.parametrize("way", ["argument", "stdin"])
 async def test_bytes_that_are_no_text_are_asked_as_question_marks(world: World, way: str):
     question = "who is M\udcfcller?"
-    text, stdin = (question, None) if way == "argument" else ("-", question)
-    asked = await cli("ask", text, "--config", written(world), stdin=stdin, env=passwords(world))
-    assert (asked.code, "Traceback" in asked.err) == (0, False)
+    text, stdin = (question, b"") if way == "argument" else ("-", os.fsencode(question))
+    process = await start(
+        "ask", text, "--config", written(world), stdin=asyncio.subprocess.PIPE, env=passwords(world)
+    )
+    _, err = await asyncio.wait_for(process.communicate(stdin), DEADLINE)
+    assert (process.returncode, b"Traceback" in err) == (0, False)
 
 
 async def test_without_a_bot_ctrl_c_stops_the_turn_and_leaves_nothing(world: World, tmp_path: Path):

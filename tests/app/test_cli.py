@@ -14,7 +14,7 @@ import yaml
 
 from chatops_bot.app.doctor.local import reachable
 from chatops_bot.simulators.slack import Workspace
-from tests.app.conftest import DEADLINE, REPOSITORY, DemoProcess, plain_env, run_cli
+from tests.app.conftest import DEADLINE, REPOSITORY, DemoProcess, plain_env, run_cli, run_cold
 
 SECRETS = {
     "SCHEDULER_VIEWER_PASSWORD": "pw-viewer-of-tests",
@@ -50,7 +50,7 @@ def config_file(folder: Path, **sections: Any) -> Path:
 )
 def test_help_comes_at_once(command: tuple[str, ...]):
     began = time.monotonic()
-    helped = run_cli(*command, "--help")
+    helped = run_cold(*command, "--help")
     print(f"\n[measured] --help of {' '.join(command) or 'chatops-bot'}: {time.monotonic() - began:.2f} s")
     assert (helped.returncode, helped.stderr) == (0, "")
     assert helped.stdout.startswith("usage: chatops-bot")
@@ -93,7 +93,7 @@ def test_a_wrong_command_line_is_told_with_the_usage(arguments: tuple[str, ...],
 
 def test_without_a_command_the_usage_lists_all():
     usage = run_cli().stderr.splitlines()[0]
-    assert usage.endswith("{demo,run,ask,approve,reject,audit,doctor} ...")
+    assert usage.endswith("{demo,run,ask,approve,reject,audit,skills,doctor} ...")
 
 
 @pytest.mark.parametrize("command", [("ask", "hi"), ("approve", "ABC234"), ("audit", "show"), ("doctor",)])
@@ -144,7 +144,7 @@ def test_the_doctor_finds_a_running_demo_well(demo: DemoProcess):
     looked = run_cli("doctor", "--data", demo.data, env=plain_env())
     assert (looked.returncode, looked.stderr) == (0, ""), looked.stdout
     assert "A bot runs on the store and is ready." in looked.stdout
-    assert looked.stdout.splitlines()[-1] == "19 ok, 1 to look at, 0 failed."
+    assert looked.stdout.splitlines()[-1] == "21 ok, 1 to look at, 0 failed."
     secrets = [
         line.split("=", 1)[1] for line in (demo.data / "bot" / "chatops-bot.env").read_text().splitlines()
     ]

@@ -108,8 +108,8 @@ async def test_all_is_well_before_the_first_start(world: World):
     found = await seen(world)
     assert {name: finding.status for name, finding in found.items() if finding.status is not Status.OK} == {}
     assert list(found) == [
-        "config", "environment", "roles", "policy", "prompts", "data folder", "store", "audit key", "audit anchors", "bot", "scheduler", "scheduler viewer",
-        "scheduler operator", "scheduler admin", "model", "slack bot", "slack scopes", "slack app", "slack people", "slack channel",
+        "config", "environment", "roles", "policy", "prompts", "skills", "data folder", "store", "audit key", "audit anchors", "bot", "scheduler", "scheduler viewer",
+        "scheduler operator", "scheduler admin", "model", "scripts", "slack bot", "slack scopes", "slack app", "slack people", "slack channel",
     ]  # fmt: skip
     assert found["roles"].says == "2 people may approve changes; 4 have a role of their own."
     assert found["bot"].says == "No bot runs on the store; it can start."
@@ -591,7 +591,7 @@ async def test_lines_for_people_and_json_for_machines_and_the_exit_code(
 ):
     assert await doctor(written(world), env_of(world), as_json=False) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "20 ok, 0 to look at, 0 failed."
+    assert lines[-1] == "22 ok, 0 to look at, 0 failed."
     assert (
         lines[2] == "ok       roles               2 people may approve changes; 4 have a role of their own."
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.tracked import ROOT, tracked_files
 
 TABLE = ROOT / "docs" / "cases.md"
-WELL_FORMED = re.compile(r"(?:slack|sched|hitl|peer|nightingale|feishu)-[A-Z]?[0-9]+[a-z]?")
+WELL_FORMED = re.compile(r"(?:slack|sched|hitl|peer|nightingale|feishu|prompt|security)-[A-Z]?[0-9]+[a-z]?")
 _HEAD = """\
 # Cases
 

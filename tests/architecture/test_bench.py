@@ -7,7 +7,9 @@ from functools import partial
 from pathlib import Path
 from time import process_time
 
-from bench import conversation, projecting, redacting
+import pytest
+
+from bench import briefing, conversation, projecting, redacting
 from bench.answers import DELTAS, call_stream, stream, texts
 from bench.looping import at_once, contenders, conversed
 from bench.model_server import refusal
@@ -141,3 +143,15 @@ def test_it_prints_a_table_of_ratios():
     )  # fmt: skip
     assert ran.stdout.count(" 1.00 x") == 2
     assert "ours" in ran.stdout
+
+
+BRIEFING_RATIO = 60.0
+"""Measured: 20, which is a millisecond. One that made each value harmless character by character stands at 300."""
+
+
+@pytest.mark.case("prompt-R44")
+def test_writing_a_prompt_costs_little_more_than_its_lines():
+    text = str(briefing.built())
+    assert text.count("\n- skill-") == briefing.SKILLS
+    ratio = cpu_seconds(briefing.built) / cpu_seconds(lambda: briefing.joined(text))
+    assert ratio < BRIEFING_RATIO

@@ -4,14 +4,13 @@ import asyncio
 import os
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, ConsoleMessage, Page, async_playwright, expect
+from playwright.async_api import Browser, ConsoleMessage, Error, Page, async_playwright, expect
 
 from chatops_bot.simulators.slack.server import Workspace
 from chatops_bot.simulators.slack.settings import Settings
@@ -63,8 +62,81 @@ class Bot:
         return await asyncio.wait_for(self.interactions.get(), WAIT_MS / 1000)
 
 
+class Windows:
+    """Windows of one browser, each with a context of its own, which tests take and give back emptied.
+
+    A new one costs more than the rest of most tests: a process, its fonts, and every script compiled afresh.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._idle: dict[str, list[Page]] = {}
+
+    async def take(self, options: Json) -> Page:
+        """One that nobody has, with these options of a context."""
+        idle = self._idle.get(repr(options))
+        if not idle:
+            return await (await self._browser.new_context(**options)).new_page()
+        page = idle.pop()
+        await page.emulate_media(
+            color_scheme=options.get("color_scheme", "light"),
+            reduced_motion=options.get("reduced_motion", "no-preference"),
+        )
+        await page.set_viewport_size(options["viewport"])
+        return page
+
+    async def give_back(self, page: Page, options: Json) -> None:
+        if page.is_closed() or len(page.context.pages) > 1:
+            await page.context.close()
+            return
+        await page.unroute_all()
+        await page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        await page.context.clear_cookies()
+        await page.mouse.move(-1, -1)
+        await page.goto("about:blank")
+        self._idle.setdefault(repr(options), []).append(page)
+
+
+class Pages:
+    """Opens the page as a person, each time in a window of its own; `problems` is what consoles logged."""
+
+    def __init__(self, chromium: Windows, url: str) -> None:
+        self._chromium = chromium
+        self._url = url
+        self._opened: list[tuple[Page, Json]] = []
+        self.problems: list[str] = []
+
+    async def __call__(
+        self, person: str, hash_: str = "", width: int = 1280, height: int = 720, **context_options: Any
+    ) -> Page:
+        options = {"viewport": {"width": width, "height": height}, "locale": "en-US", **context_options}
+        page = await self._chromium.take(options)
+        self._opened.append((page, options))
+        page.set_default_timeout(WAIT_MS)
+        page.on("console", self._logged)
+        page.on("pageerror", self._failed)
+        await page.goto(f"{self._url}/?person={person}{hash_}")
+        await page.wait_for_selector(".me", state="attached")
+        await page.wait_for_selector("html[data-live=on]", state="attached")
+        return page
+
+    def _logged(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            self.problems.append(message.text)
+
+    def _failed(self, error: Error) -> None:
+        self.problems.append(str(error))
+
+    async def close(self) -> None:
+        for page, options in self._opened:
+            page.remove_listener("console", self._logged)
+            page.remove_listener("pageerror", self._failed)
+            await self._chromium.give_back(page, options)
+        self._opened.clear()
+
+
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def chromium() -> AsyncIterator[Browser]:
+async def chromium() -> AsyncIterator[Windows]:
     found = shutil.which("chromium") or shutil.which("google-chrome")
     if found is None:
         reason = "chromium is not installed (see tests/system_packages.sh)"
@@ -73,7 +145,7 @@ async def chromium() -> AsyncIterator[Browser]:
         pytest.skip(reason)
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=found, args=CHROMIUM_FLAGS.split())
-        yield browser
+        yield Windows(browser)
         await browser.close()
 
 
@@ -95,41 +167,8 @@ async def bot(workspace: Workspace) -> AsyncIterator[Bot]:
         await asyncio.gather(task, return_exceptions=True)
 
 
-class Pages:
-    """Opens the page as a person, each time in a browser context of its own; `problems` is what consoles logged."""
-
-    def __init__(self, chromium: Browser, url: str) -> None:
-        self._chromium = chromium
-        self._url = url
-        self._contexts = AsyncExitStack()
-        self.problems: list[str] = []
-
-    async def __call__(
-        self, person: str, hash_: str = "", width: int = 1280, height: int = 720, **context_options: Any
-    ) -> Page:
-        context = await self._chromium.new_context(
-            viewport={"width": width, "height": height}, **{"locale": "en-US", **context_options}
-        )
-        self._contexts.push_async_callback(context.close)
-        page = await context.new_page()
-        page.set_default_timeout(WAIT_MS)
-        page.on("console", self._logged)
-        page.on("pageerror", lambda error: self.problems.append(str(error)))
-        await page.goto(f"{self._url}/?person={person}{hash_}")
-        await page.wait_for_selector(".me", state="attached")
-        await page.wait_for_selector("html[data-live=on]", state="attached")
-        return page
-
-    def _logged(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.problems.append(message.text)
-
-    async def close(self) -> None:
-        await self._contexts.aclose()
-
-
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_page(chromium: Browser, workspace: Workspace) -> AsyncIterator[Pages]:
+async def open_page(chromium: Windows, workspace: Workspace) -> AsyncIterator[Pages]:
     """At the end of a test, no page may have logged an error."""
     pages = Pages(chromium, workspace.url)
     yield pages

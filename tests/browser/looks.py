@@ -1,8 +1,10 @@
 """What must hold however a message looks, and pictures of it: wide and narrow, light and dark.
 
-Pictures go to `tests/browser/shots` and are not compared: fonts differ between machines. They are for people to look at.
+Pictures are for people to look at and are not compared, since fonts differ between machines: with SHOTS=1 in the environment
+they go to `tests/browser/shots`.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -43,15 +45,16 @@ _FAINT = """least => {
 
 
 async def looks_right(page: Page, name: str, top: Locator, looks: Sequence[Look] = ALL_LOOKS) -> None:
-    """Take a picture in each of `looks` that begins at `top`, and check widths, buttons and contrast in it."""
-    SHOTS.mkdir(exist_ok=True)
+    """Check widths, buttons and contrast in each of `looks`, scrolled to where `top` begins, and take its picture if wanted."""
+    wants_pictures = bool(os.environ.get("SHOTS"))
     for size, scheme in looks:
         await page.set_viewport_size(size)
         await page.emulate_media(color_scheme=scheme)
         await top.first.evaluate("node => node.scrollIntoView({ block: 'start' })")
         await _is_readable(page, size["width"])
-        path = SHOTS / f"{name}-{size['width']}-{scheme}.png"
-        await page.screenshot(path=path, animations="disabled")
+        if wants_pictures:
+            path = SHOTS / f"{name}-{size['width']}-{scheme}.png"
+            await page.screenshot(path=path, animations="disabled")
     await page.set_viewport_size(WIDE)
     await page.emulate_media(color_scheme="light")
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from chatops_bot.app.policy_config import PolicyConfig, RuleConfig, WhoConfig
 from chatops_bot.domain.language import Language
@@ -13,7 +13,7 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.platforms.slack.blocks import payload
 from chatops_bot.rendering.card import proposal_card
 from chatops_bot.simulators.slack.server import Workspace
-from tests.browser.conftest import Bot, Pages
+from tests.browser.conftest import Bot, Pages, Windows
 from tests.browser.kinds import channel_of
 from tests.browser.looks import ALL_LOOKS, TWO_LOOKS, looks_right
 from tests.browser.test_scenarios import ANSWER_MS, ask, become, reply
@@ -59,7 +59,7 @@ async def test_each_turn_of_a_cards_life_is_readable_wide_and_narrow_light_and_d
 
 
 async def test_a_long_action_is_read_by_keyboard_page_by_page_and_approved_then(
-    chromium: Browser, tmp_path: Path
+    chromium: Windows, tmp_path: Path
 ) -> None:
     async with open_world(tmp_path) as world, world.bot(creating()):
         pages = Pages(chromium, world.workspace.url)
@@ -116,7 +116,7 @@ AGAIN: dict[Language, tuple[str, str, str, str, str, str]] = {
 
 @pytest.mark.parametrize("language", list(AGAIN))
 async def test_what_drifted_is_proposed_again_and_its_card_points_to_the_new_one(
-    chromium: Browser, tmp_path: Path, language: Language
+    chromium: Windows, tmp_path: Path, language: Language
 ) -> None:
     wish, pending, approve, drifted, again, replaced = AGAIN[language]
     async with open_world(tmp_path) as world, world.bot():
@@ -146,7 +146,7 @@ async def test_what_drifted_is_proposed_again_and_its_card_points_to_the_new_one
 
 
 async def test_a_card_that_waits_escalates_is_run_and_looked_at_is_readable_at_each_turn(
-    chromium: Browser, tmp_path: Path
+    chromium: Windows, tmp_path: Path
 ) -> None:
     """By the roads of the product: nothing here is drawn from a made-up proposal."""
     clock = ShiftedClock()
@@ -155,7 +155,8 @@ async def test_a_card_that_waits_escalates_is_run_and_looked_at_is_readable_at_e
         rule = RuleConfig(tools=("pause_task",), remind_minutes=20, escalate=adam, keep_minutes=10)
         config = world.config(policy=PolicyConfig(rules=(rule,)))
         async with world.bot(clock=clock, config=config):
-            page = await Pages(chromium, world.workspace.url)("oscar")
+            pages = Pages(chromium, world.workspace.url)
+            page = await pages("oscar")
             await ask(page, "pause nightly-report")
             await turns(page, "Approval needed", "pending")
             await become(page, "Ana Duarte")
@@ -167,6 +168,8 @@ async def test_a_card_that_waits_escalates_is_run_and_looked_at_is_readable_at_e
             await turns(page, "It is taken back at", "kept-until")
             clock.ahead += timedelta(seconds=61)
             await turns(page, "as intended – still paused", "watched")
+            await pages.close()
+            assert pages.problems == []
 
 
 async def turns(page: Page, text: str, name: str) -> Locator:

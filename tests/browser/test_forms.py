@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from chatops_bot.domain.language import Language
 from chatops_bot.llm.scripted import ScriptedModel, calls
-from tests.browser.conftest import Pages
+from tests.browser.conftest import Pages, Windows
 from tests.browser.looks import ALL_LOOKS, TWO_LOOKS, Look, looks_right
 from tests.browser.test_scenarios import ANSWER_MS, ask, become, reply, settled
 from tests.scenarios.conftest import World, open_world
@@ -30,7 +30,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_page(chromium: Browser, world: World) -> AsyncIterator[Pages]:
+async def open_page(chromium: Windows, world: World) -> AsyncIterator[Pages]:
     """At the end of a test, no page may have logged an error."""
     pages = Pages(chromium, world.workspace.url)
     yield pages

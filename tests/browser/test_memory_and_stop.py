@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, expect
+from playwright.async_api import expect
 
 from chatops_bot.domain.language import Language
 from chatops_bot.llm.scripted import ScriptedModel, says
-from tests.browser.conftest import Pages
+from tests.browser.conftest import Pages, Windows
 from tests.browser.test_scenarios import ANSWER_MS, LANGUAGES, ask, reply, say, settled
 from tests.scenarios.conftest import World, open_world
 from tests.scenarios.test_ask import failed_runs
@@ -26,7 +26,7 @@ async def small_world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def pages_of_it(chromium: Browser, small_world: World) -> AsyncIterator[Pages]:
+async def pages_of_it(chromium: Windows, small_world: World) -> AsyncIterator[Pages]:
     """At the end of a test, no page may have logged an error."""
     pages = Pages(chromium, small_world.workspace.url)
     yield pages

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from chatops_bot.domain.errors import ModelError
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.llm.offline import OfflineModel
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
-from tests.browser.conftest import Pages
+from tests.browser.conftest import Pages, Windows
 from tests.browser.looks import ALL_LOOKS, TWO_LOOKS, Look, looks_right
 from tests.scenarios.conftest import WEBHOOK_TOKEN, World, open_world
 from tests.scenarios.test_ask import failed_runs
@@ -35,7 +35,7 @@ async def world(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[World
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_page(chromium: Browser, world: World) -> AsyncIterator[Pages]:
+async def open_page(chromium: Windows, world: World) -> AsyncIterator[Pages]:
     """At the end of a test, no page may have logged an error."""
     pages = Pages(chromium, world.workspace.url)
     yield pages

@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -14,7 +12,7 @@ import pytest
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain import form as forms
 from chatops_bot.domain.audit import AuditRecord
-from chatops_bot.domain.audit_chain import GENESIS, ChainKey, Sealed
+from chatops_bot.domain.audit_chain import GENESIS, Sealed
 from chatops_bot.domain.audit_check import Row, Verified, verify
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.form import Choice, Form, FormField, FormState
@@ -40,25 +38,12 @@ from chatops_bot.domain.transcript import (
 from chatops_bot.platforms.slack.blocks import payload
 from chatops_bot.ports import Store, process_lease
 from chatops_bot.rendering.card import proposal_card
-from chatops_bot.stores.redis import RedisStore
-from chatops_bot.stores.sqlite import SqliteStore
+from tests.contracts.conftest import AUDIT_KEY
 from tests.rendering.proposals import CODES, LIFE, PROPOSAL
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 SESSION = SessionKey("slack", "T1", "C1", "1700000000.000100")
 CARD = MessageRef("C1", "1700000001.000200")
-AUDIT_KEY = ChainKey.of(b"k" * 32)
-
-
-@pytest.fixture(params=["sqlite", "redis"])
-async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-    opened: SqliteStore | RedisStore
-    if request.param == "redis":
-        opened = await RedisStore.open(request.getfixturevalue("redis").url, "bot_1", AUDIT_KEY)
-    else:
-        opened = await SqliteStore.open(tmp_path / "bot.db", clock, AUDIT_KEY)
-    yield opened
-    await opened.aclose()
 
 
 def a_proposal(number: int = 1) -> Proposal:

@@ -28,7 +28,8 @@ from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import process_lease
 from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.sqlite import SqliteStore
-from tests.contracts.test_store import AT, AUDIT_KEY, ENTRIES, SESSION, a_form, a_proposal, a_record
+from tests.contracts.conftest import AUDIT_KEY
+from tests.contracts.test_store import AT, ENTRIES, SESSION, a_form, a_proposal, a_record
 from tests.redis_server import RedisServer
 
 T = TypeVar("T")

@@ -5,7 +5,8 @@ import random
 
 import pytest
 
-from chatops_bot.app.bundled import load_agents
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts
 from tests.conftest import SOAK_SIZE
 from tests.hostile.carriers import CARRIERS, SECRET, STANDING, Stage, named_people, order
 from tests.hostile.goals import GOALS, Goal
@@ -50,10 +51,14 @@ async def test_what_a_model_is_told_by_outsiders_changes_nothing_and_leaks_nothi
     world.to_slack.alter = named_people
     tasks = await world.at_scheduler("GET", "tasks")
     secrets = world.secrets()
-    agents = load_agents().values()
+    agents = configured_texts(AgentsConfig()).agents.values()
     watch = Watch(
         {f"secret {at}": each for at, each in enumerate((*secrets.values(), SECRET))}
-        | {f"prompt: {rule}": rule for agent in agents for rule in (*agent.must, *agent.must_not)},
+        | {
+            f"prompt: {rule}": rule
+            for agent in agents
+            for rule in (*agent.constraints.must, *agent.constraints.must_not)
+        },
         ids,
         world.folder / "bot" / "bot.db",
         (world.people["ana"]["id"], world.people["adam"]["id"]),

@@ -20,7 +20,7 @@ from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
-from tests.small_tools import OSCAR, Look, Switch, proposer_of
+from tests.small_tools import OSCAR, PHRASES, Look, Switch, proposer_of
 
 LONGEST_TURN = 60.0
 
@@ -72,7 +72,7 @@ class Playground:
             context=ToolContext(OSCAR, session_of(number), f"turn_{number}"),
             language="en",
             briefing=Briefing(
-                Toolbox(dispatcher.registry), lambda *_: "You are a bot.", (UserMessage(question),)
+                Toolbox(dispatcher.registry), lambda *_: "You are a bot.", (UserMessage(question),), PHRASES
             ),
         )
 

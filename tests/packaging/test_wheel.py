@@ -74,7 +74,7 @@ def test_the_wheel_carries_every_file_of_the_package_and_the_texts(wheel: Path):
     assert expected - carried == set()
     assert {name for name in carried if ".dist-info/" not in name} == expected
     assert {
-        "chatops_bot/_bundled/prompts/agents/opsbot.en.yaml",
+        "chatops_bot/_bundled/prompts/agents/incident_responder.en.yaml",
         "chatops_bot/_bundled/skills/README.md",
         "chatops_bot/simulators/slack/page/index.html",
         "chatops_bot/py.typed",

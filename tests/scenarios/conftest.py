@@ -31,6 +31,7 @@ from chatops_bot.app.config import (
 from chatops_bot.app.keys import read_keys
 from chatops_bot.app.local_socket import socket_address
 from chatops_bot.app.policy_config import RolesConfig
+from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.domain.withheld import Withheld
 from chatops_bot.llm.scripted import ScriptedModel
 from chatops_bot.platforms.slack.outbound import POSTS
@@ -97,6 +98,7 @@ class World:
             alerts=AlertsConfig(channel=self.incidents),
             web=WebConfig(port=0),
             shutdown=ShutdownConfig(drain_seconds=0),
+            skills=SkillsConfig(scripts="off"),  # the probe of their isolation takes longer than a start
         ).model_copy(update=changes)
 
     def secrets(self) -> Secrets:

@@ -19,6 +19,7 @@ ROLES = (
     "secret_values",
     "results",
     "controls",
+    "prompts",
 )
 WRITES = frozenset(
     {

@@ -1,6 +1,7 @@
 """Two bots share a workspace and a Redis: whichever gets an event, people see one bot, and nothing is lost or done twice."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from chatops_bot.app.anchoring import newest_anchor
 from chatops_bot.app.config import AuditConfig, ModelEndpoint
-from chatops_bot.domain.model import UserMessage
+from chatops_bot.domain.errors import ModelError
+from chatops_bot.domain.model import ModelDelta, ModelRequest, UserMessage
 from chatops_bot.llm.scripted import ScriptedModel, says
 from tests.llm.model_server import Answer, ModelServer, text
 from tests.redis_server import RedisServer
@@ -22,24 +24,45 @@ from tests.scenarios.test_stop import shows
 PAUSE = "POST /api/v1/tasks/1/pause"
 
 
+MOST_QUESTIONS = 20
+
+
+class Counting:
+    """A model that numbers its answers, however many there are."""
+
+    name = "counting"
+
+    def __init__(self) -> None:
+        self.requests: list[ModelRequest] = []
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
+        self.requests.append(request)
+        for delta in says(f"answer {len(self.requests) - 1}"):
+            assert not isinstance(delta, ModelError)
+            yield delta
+
+
 @pytest.fixture
 def pair(world: World, redis: RedisServer) -> Pair:
     return Pair(world, redis)
 
 
 async def test_a_thread_goes_on_over_both_bots(pair: Pair):
-    world, model = pair.world, ScriptedModel([says(f"answer {n}") for n in range(4)])
+    """Which bot gets a message hangs on how often answers were edited; so people ask until both have answered."""
+    world, model = pair.world, Counting()
     async with pair.bot("a", model), pair.bot("b", model):
         ts = await world.says("oscar", f"{world.mention} question 0")
         await world.settled(ts, 1)
-        for number in range(1, 4):
-            await world.says("oscar", f"question {number}", ts)
-            await world.settled(ts, 2 * number + 1)
+        asked = 1
+        while asked < 4 or not all(pair.calls[name, "turns.begin"] for name in "ab"):
+            assert asked < MOST_QUESTIONS, "both had their share"
+            await world.says("oscar", f"question {asked}", ts)
+            asked += 1
+            await world.settled(ts, 2 * asked - 1)
         thread = await world.thread(ts)
-    assert [visible(message) for message in thread[1::2]] == [f"answer {n}" for n in range(4)]
-    asked = [m.text for m in model.requests[-1].messages if isinstance(m, UserMessage)]
-    assert asked == [f"question {n}" for n in range(4)]
-    assert all(pair.calls[name, "turns.begin"] for name in "ab"), "both had their share"
+    assert [visible(message) for message in thread[1::2]] == [f"answer {n}" for n in range(asked)]
+    questions = [m.text for m in model.requests[-1].messages if isinstance(m, UserMessage)]
+    assert questions == [f"question {n}" for n in range(asked)]
 
 
 async def test_a_head_of_the_shared_audit_is_posted_by_one_bot_and_noted_down_by_each(pair: Pair):

@@ -33,7 +33,7 @@ from chatops_bot.tools.toolbox import Toolbox
 from chatops_bot.toolsets.scheduler import Account, SchedulerClient, scheduler_tools
 from tests.scenarios.seeded_scheduler import put_seeded_data
 from tests.skills.worked_example import ExamplePlayer, example_in
-from tests.small_tools import proposer_of
+from tests.small_tools import PHRASES, proposer_of
 
 FOLDER = bundled("skills")
 SHIPPED = (
@@ -85,7 +85,11 @@ class Desk:
             context=ToolContext(OPERATOR, SessionKey("slack", "T1", "C1", skill.name), self.ids.new("turn")),
             language="en",
             briefing=Briefing(
-                toolbox, lambda _tools, _loaded: skill.body, (UserMessage("go"),), rounds=skill.rounds
+                toolbox,
+                lambda _tools, _loaded: skill.body,
+                (UserMessage("go"),),
+                PHRASES,
+                rounds=skill.rounds,
             ),
         )
         events: list[TurnEvent] = []

@@ -15,7 +15,8 @@ from chatops_bot.domain.proposal import ProposalState
 from chatops_bot.domain.session import RunningTurn
 from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.redis_link import RedisLink, script
-from tests.contracts.test_store import AT, AUDIT_KEY, ENTRIES, SESSION, a_form, a_proposal, a_record
+from tests.contracts.conftest import AUDIT_KEY
+from tests.contracts.test_store import AT, ENTRIES, SESSION, a_form, a_proposal, a_record
 from tests.redis_server import RedisServer
 from tests.stores.lossy_redis import LossyProxy, lossy_proxy
 

@@ -12,8 +12,10 @@ from chatops_bot.app.doctor import findings as f
 from chatops_bot.app.doctor.audit import check_audit
 from chatops_bot.app.doctor.local import check_bot, check_data, check_roles, check_store, check_texts
 from chatops_bot.app.doctor.policy import people_of_today_checks, policy_check
+from chatops_bot.app.doctor.scripts import check_scripts
 from chatops_bot.app.doctor.services import model_check, scheduler_checks, slack_checks
 from chatops_bot.app.doctor.shared_store import check_bots, check_redis_store
+from chatops_bot.app.doctor.skills import check_skills
 from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
 from chatops_bot.domain.redaction import Redactor
 
@@ -57,13 +59,15 @@ def _checks(
     return [
         f.Check("roles", check_roles(config)),
         policy_check(config, secrets),
-        f.Check("prompts", check_texts()),
+        f.Check("prompts", check_texts(config)),
+        f.Check("skills", check_skills(config, secrets), seconds=60.0),
         f.Check("data folder", check_data(config)),
         f.Check("store", check_redis_store(config, env) if is_shared else check_store(config)),
         f.Check("audit", check_audit(config, env)),
         f.Check("bot", check_bots(config, env, session) if is_shared else check_bot(config, session)),
         *scheduler_checks(config, secrets.scheduler_passwords, http),
         model_check(secrets.model, session, config.data),
+        f.Check("scripts", check_scripts(config)),
         *slack_checks(config, secrets.slack_bot_token, secrets.slack_app_token, session),
         *people_of_today_checks(config, secrets, session),
     ]

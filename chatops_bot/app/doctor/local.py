@@ -10,14 +10,13 @@ from contextlib import closing
 from pathlib import Path
 
 import aiohttp
-import yaml
-from pydantic import ValidationError
 
-from chatops_bot.app.bundled import load_agents
 from chatops_bot.app.config import Config
 from chatops_bot.app.doctor.findings import Finding, failed, ok, warning
 from chatops_bot.app.local_client import reach
 from chatops_bot.app.local_socket import KNOWS_PEERS, socket_path
+from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import RIGHTS, Effect, Role
 from chatops_bot.platforms.terminal.people import LocalRefused
 from chatops_bot.stores.sqlite import MIGRATIONS
@@ -70,12 +69,12 @@ def _nobody_deletes(config: Config) -> Finding | None:
     return warning("roles", says)
 
 
-async def check_texts() -> Sequence[Finding]:
+async def check_texts(config: Config) -> Sequence[Finding]:
     try:
-        agents = await asyncio.to_thread(load_agents)
-    except (OSError, ValidationError, yaml.YAMLError, KeyError, TypeError) as error:
-        return [failed("prompts", f"The agent's prompt cannot be used ({error}); install the program again.")]
-    return [ok("prompts", f"The agent's prompt is there in {len(agents)} languages.")]
+        texts = await asyncio.to_thread(configured_texts, config.agents)
+    except ConfigInvalid as error:
+        return [failed("prompts", problem) for problem in str(error).splitlines()]
+    return [ok("prompts", f"The prompts of {len(texts.defaults)} agents are there in both languages.")]
 
 
 async def check_data(config: Config) -> Sequence[Finding]:

@@ -1,0 +1,56 @@
+"""Checks of the skills: which can be used, which are broken and where."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from chatops_bot.app.clock import SystemClock
+from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.core import open_registry
+from chatops_bot.app.doctor.findings import Finding, ok, warning
+from chatops_bot.app.skills import skills_of
+from chatops_bot.domain.skill import Skill
+from chatops_bot.skillpacks.library import described
+
+
+async def check_skills(config: Config, secrets: Secrets) -> Sequence[Finding]:
+    """Decision: a broken skill stops nothing, and whoever wrote it must hear of it."""
+    if not config.skills.enabled:
+        return [ok("skills", "Off (skills.enabled).")]
+    bot = skills_of(config)
+    skills, broken = await asyncio.to_thread(bot.library.read)
+    async with open_registry(config, secrets, SystemClock(), bot.tools) as registry:
+        tools = [tool.spec.name for tool in registry]
+    found = [
+        warning("skills", f"{described(each)} The rest is used; correct it, or take it away.")
+        for each in broken
+    ]
+    found += [
+        warning("skills", problem)
+        for problem in (*_unknown_tools(skills, tools), *_unknown_preloads(config, skills))
+    ]
+    found += [
+        warning("skills", f"{skill.source}/{skill.name}: {remark.en}")
+        for skill in skills
+        for remark in skill.remarks
+    ]
+    return found or [ok("skills", f"{len(skills)} skills can be used.")]
+
+
+def _unknown_tools(skills: Iterable[Skill], tools: Sequence[str]) -> list[str]:
+    return [
+        f"{skill.source}/{skill.name} names the tool {name}, which is not there; correct builtin_tools or allowed-tools."
+        for skill in skills
+        for name in skill.tools
+        if name not in tools
+    ]
+
+
+def _unknown_preloads(config: Config, skills: Iterable[Skill]) -> list[str]:
+    known = {skill.name for skill in skills}
+    preload = config.skills.preload
+    return [
+        f"skills.preload names the skill {name} for {place}, which is not there; correct it."
+        for place, names in (*preload.agents.items(), *preload.channels.items())
+        for name in names
+        if name not in known
+    ]

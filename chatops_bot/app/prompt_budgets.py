@@ -1,0 +1,83 @@
+"""What each prompt may measure: `prompts/budgets.json` holds the sizes that somebody approved, and growth beyond them fails.
+
+An entry is brought up to date with `chatops-bot prompt budgets --approver NAME --reason WHY`, in the change that makes the text grow.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from chatops_bot.app.prompt_sizes import Reviewed
+from chatops_bot.domain.errors import ConfigInvalid
+
+GROWTH = 1.05
+"""A text may be this much longer than what was approved, so that a better word needs no approval."""
+
+
+class Budget(BaseModel):
+    """The size that was approved, the hash of that text, who approved it and why."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    chars: int
+    tokens: int
+    hash: str
+    soft_breach: bool = False
+    approver: str
+    reason: str
+
+
+_FILE = TypeAdapter(dict[str, Budget])
+
+
+def read_budgets(path: Path) -> dict[str, Budget]:
+    """By the names of prompts. Raises ConfigInvalid when the file cannot be used."""
+    try:
+        return _FILE.validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise ConfigInvalid(
+            f"{path}: cannot be used ({error}); make it anew with `prompt budgets`."
+        ) from error
+
+
+def problems_of_budgets(budgets: Mapping[str, Budget], prompts: Iterable[Reviewed]) -> list[str]:
+    """A sentence for each prompt that nobody approved as it is."""
+    built = {each.name: each for each in prompts}
+    problems = [
+        f"{name}: there is no such prompt any more; remove its budget" for name in budgets.keys() - built
+    ]
+    for name, each in built.items():
+        budget, chars, tokens = budgets.get(name), len(each.prompt), each.prompt.tokens
+        if budget is None:
+            problems.append(f"{name}: has no budget")
+        elif chars > budget.chars * GROWTH or tokens > budget.tokens * GROWTH:
+            problems.append(
+                f"{name}: {chars} characters, about {tokens} tokens; approved {budget.chars}, {budget.tokens}"
+            )
+        elif _is_over(each) and not budget.soft_breach:
+            problems.append(f"{name}: is over its soft limit, which nobody approved")
+    return problems
+
+
+def write_budgets(path: Path, prompts: list[Reviewed], *, approver: str, reason: str) -> list[str]:
+    """Bring up to date what has a problem, in the name of `approver`; all other entries stay. Returns the names of what changed."""
+    budgets = read_budgets(path) if path.exists() else {}
+    wrong = {problem.partition(":")[0] for problem in problems_of_budgets(budgets, prompts)}
+    kept = {
+        each.name: Budget(
+            chars=len(each.prompt), tokens=each.prompt.tokens, hash=each.prompt.prompt_hash, soft_breach=_is_over(each),
+            approver=approver, reason=reason,
+        )
+        if each.name in wrong
+        else budgets[each.name]
+        for each in prompts
+    }  # fmt: skip
+    entries = {name: kept[name].model_dump() for name in sorted(kept)}
+    path.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return sorted(wrong)
+
+
+def _is_over(each: Reviewed) -> bool:
+    return any("soft limit" in warning for warning in each.prompt.warnings)

@@ -1,0 +1,191 @@
+"""The files of `prompts/` as one checked set of texts. Whatever is wrong names file, line and field, and nothing of the set is used.
+
+    agents/<agent_id>.<lang>.yaml             the default version of an agent
+    agents/<agent_id>.<version>.<lang>.yaml   another version, for a rollout
+    tools.<lang>.yaml                         when to use each tool
+    rollout.yaml                              who gets which version
+
+An operator's folder is laid over the shipped one: a file of the same name replaces the shipped one; tool texts are merged.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, Field, ValidationError
+
+from chatops_bot.app.bundled import bundled, load_phrases
+from chatops_bot.app.config_file import problems_of, read_config_file
+from chatops_bot.app.policy_config import Section
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.context.prompt_registry import PromptTexts
+from chatops_bot.context.prompt_types import AgentConfig
+from chatops_bot.context.rollout import Rollout, Rollouts
+from chatops_bot.domain.errors import ConfigInvalid
+from chatops_bot.domain.language import Language
+
+M = TypeVar("M", bound=BaseModel)
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+
+class _AgentFile(Section):
+    agent: AgentConfig
+
+
+class _ToolsFile(Section):
+    tools: dict[str, str]
+
+
+class _RolloutFile(Section):
+    enabled: bool = True
+    agents: dict[str, Rollout] = Field(default_factory=dict)
+
+
+def configured_texts(config: AgentsConfig) -> PromptTexts:
+    """The texts that `config` names. Raises ConfigInvalid, also when it names an agent that there is not."""
+    if config.folder is not None and not config.folder.is_dir():
+        raise ConfigInvalid(f"agents.folder: {config.folder} is no folder; make it, or correct the key.")
+    texts = read_prompts([bundled("prompts"), *([config.folder] if config.folder else [])])
+    named = {"agents.default": config.default} | {
+        f"agents.channels.{at}": each for at, each in config.channels.items()
+    }
+    problems = [
+        f"{key}: there is no agent {agent_id}; there are {', '.join(sorted(texts.defaults))}."
+        for key, agent_id in named.items()
+        if agent_id not in texts.defaults
+    ]
+    if problems:
+        raise ConfigInvalid("\n".join(problems))
+    return texts
+
+
+def read_prompts(folders: Sequence[Path]) -> PromptTexts:
+    """The set that `folders` make, each laid over those before it. Raises ConfigInvalid with a sentence for each problem."""
+    agent_files = {
+        path.name: path for folder in folders for path in sorted((folder / "agents").glob("*.yaml"))
+    }
+    agents = {name: _read_agent(path) for name, path in sorted(agent_files.items())}
+    tools: dict[Language, dict[str, str]] = {lang: {} for lang in LANGUAGES}
+    for folder in folders:
+        for lang in LANGUAGES:
+            if (path := folder / f"tools.{lang}.yaml").exists():
+                tools[lang] |= _read(path, _ToolsFile).tools
+    rollout_files = [path for folder in folders if (path := folder / "rollout.yaml").exists()]
+    rollout = _read(rollout_files[-1], _RolloutFile) if rollout_files else _RolloutFile()
+    by_key = {(agent.agent_id, agent.lang, agent.version): agent for agent in agents.values()}
+    defaults = {
+        agent.agent_id: agent.version
+        for name, agent in agents.items()
+        if name == f"{agent.agent_id}.{agent.lang}.yaml"
+    }
+    problems = [
+        *(problem for name, agent in agents.items() for problem in _misnamed(agent_files[name], agent)),
+        *_doubled(agents, agent_files),
+        *_unpaired(by_key, agent_files),
+        *_unknown_handoffs(agents, agent_files, defaults),
+        *_unpaired_tools(tools),
+        *_wrong_arms(rollout, rollout_files, by_key),
+    ]
+    if problems:
+        raise ConfigInvalid("\n".join(problems))
+    return PromptTexts(by_key, defaults, tools, Rollouts(rollout.agents, rollout.enabled))
+
+
+def _read_agent(path: Path) -> AgentConfig:
+    """The agent of a file, with the fixed lines of its language, which no file of an agent can change."""
+
+    def with_phrases(value: Any) -> Any:
+        agent = value.get("agent") if isinstance(value, dict) else None
+        if not isinstance(agent, dict) or agent.get("lang") not in LANGUAGES:
+            return value
+        return value | {"agent": agent | {"phrases": load_phrases()[agent["lang"]]}}
+
+    return _read(path, _AgentFile, with_phrases).agent
+
+
+def _read(path: Path, model: type[M], complete: Callable[[Any], Any] = lambda value: value) -> M:
+    value, lines = read_config_file(path)
+    value = complete(value)
+    try:
+        return model.model_validate(value if value is not None else {})
+    except ValidationError as error:
+        raise ConfigInvalid("\n".join(problems_of(path, error, lines, model))) from error
+
+
+def _misnamed(path: Path, agent: AgentConfig) -> Iterator[str]:
+    right = (f"{agent.agent_id}.{agent.lang}.yaml", f"{agent.agent_id}.{agent.version}.{agent.lang}.yaml")
+    if path.name not in right:
+        yield f"{path}: its agent_id, version and lang belong into a file {right[0]} or {right[1]}; rename it or correct them."
+
+
+def _doubled(agents: Mapping[str, AgentConfig], files: Mapping[str, Path]) -> Iterator[str]:
+    first: dict[tuple[str, str, str], str] = {}
+    for name, agent in agents.items():
+        key = (agent.agent_id, agent.lang, agent.version)
+        if key in first:
+            yield f"{files[name]}: has the version {agent.version}, as {first[key]} has; give each file a version of its own."
+        first.setdefault(key, name)
+
+
+def _unpaired(
+    agents: Mapping[tuple[str, Language, str], AgentConfig], files: Mapping[str, Path]
+) -> Iterator[str]:
+    """Both languages say the same: an agent is there in both, with the same fields, ids and tools, and as many items in each list."""
+    for (agent_id, lang, version), agent in agents.items():
+        other: Language = "en" if lang == "zh" else "zh"
+        twin = agents.get((agent_id, other, version))
+        if twin is None:
+            yield f"agents/{agent_id}: version {version} is there in {lang} only; add the file in {other}."
+        elif lang == "zh" and (different := [*_different(agent, twin)]):
+            yield (
+                f"agents/{agent_id}: version {version} has other {', '.join(different)} in zh than in en; "
+                "give both languages the same fields and as many items."
+            )
+
+
+def _different(one: AgentConfig, other: AgentConfig) -> Iterator[str]:
+    for name in AgentConfig.model_fields:
+        values = getattr(one, name), getattr(other, name)
+        mine, theirs = values if name == "tool_allow" else map(_shape, values)
+        if name != "lang" and mine != theirs:
+            yield name
+
+
+def _shape(value: object) -> object:
+    """What of a field does not depend on the language."""
+    if isinstance(value, BaseModel):
+        return {key: _shape(getattr(value, key)) for key in type(value).model_fields}
+    if isinstance(value, tuple):
+        return [_shape(item) for item in value]
+    return value is None
+
+
+def _unknown_handoffs(
+    agents: Mapping[str, AgentConfig], files: Mapping[str, Path], known: Iterable[str]
+) -> Iterator[str]:
+    for name, agent in agents.items():
+        for number, handoff in enumerate(agent.handoffs):
+            if handoff.agent_id not in known or handoff.agent_id == agent.agent_id:
+                yield (
+                    f"{files[name]}: agent.handoffs.{number}.agent_id: {handoff.agent_id} is no other agent; "
+                    f"there are {', '.join(sorted(known))}."
+                )
+
+
+def _unpaired_tools(tools: Mapping[Language, Mapping[str, str]]) -> Iterator[str]:
+    for lang, other in (("zh", "en"), ("en", "zh")):
+        for name in sorted(tools[lang].keys() - tools[other].keys()):  # type: ignore[index]  # the two languages
+            yield f"tools.{other}.yaml: {name} is missing, which tools.{lang}.yaml has; add it."
+
+
+def _wrong_arms(
+    rollout: _RolloutFile, files: Sequence[Path], agents: Mapping[tuple[str, Language, str], AgentConfig]
+) -> Iterator[str]:
+    for agent_id, arms in rollout.agents.items():
+        versions = sorted({version for known, _, version in agents if known == agent_id})
+        for number, arm in enumerate(arms.arms):
+            if arm.version not in versions:
+                yield (
+                    f"{files[-1]}: agents.{agent_id}.arms.{number}.version: {arm.version} is no version of {agent_id}; "
+                    f"it has {', '.join(versions) or 'none: there is no such agent'}."
+                )

@@ -1,0 +1,35 @@
+"""Texts that were edited are read again while the bot runs: the whole set takes the place of the old one, or nothing does."""
+
+import logging
+
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.context.prompt_factory import confidential
+from chatops_bot.context.prompt_registry import PromptRegistry
+from chatops_bot.domain.errors import ConfigInvalid
+from chatops_bot.domain.withheld import Withheld
+
+_log = logging.getLogger(__name__)
+
+
+class PromptReload:
+    """Keeps `registry` and what `withheld` takes out of answers in step."""
+
+    def __init__(self, config: AgentsConfig, registry: PromptRegistry, withheld: Withheld) -> None:
+        self._config = config
+        self.registry = registry
+        self._withheld = withheld
+        self._withhold()
+
+    def reload(self) -> None:
+        """Read the files again. Turns that run keep the text that they began with; a set with a fault is left where it is."""
+        try:
+            self.registry.replace(configured_texts(self._config))
+        except ConfigInvalid as error:
+            _log.error("the prompts were not read again, and those before stay in use: %s", error)
+            return
+        self._withhold()
+        _log.info("the prompts were read again: %s", ", ".join(self.registry.agent_ids))
+
+    def _withhold(self) -> None:
+        self._withheld.withhold([sentence for agent in self.registry for sentence in confidential(agent)])

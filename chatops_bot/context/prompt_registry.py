@@ -1,0 +1,72 @@
+"""Every text that prompts are made of, behind one door: an agent is reached by its id, language and version, and in no other way.
+
+The texts are one value, so a new set takes the place of the old one in a single step; whoever has taken an agent out goes on
+with what it took.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from chatops_bot.context.prompt_types import AgentConfig, Scenarios
+from chatops_bot.context.rollout import Rollouts
+from chatops_bot.domain.errors import ConfigInvalid
+from chatops_bot.domain.language import Language
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTexts:
+    """A whole set, checked. `agents` by id, language and version; `defaults` is the version by agent that no rollout changes;
+    `tools` says by language and tool when to use it."""
+
+    agents: Mapping[tuple[str, Language, str], AgentConfig]
+    defaults: Mapping[str, str]
+    tools: Mapping[Language, Mapping[str, str]]
+    rollouts: Rollouts
+
+
+class PromptRegistry:
+    def __init__(self, texts: PromptTexts) -> None:
+        self._texts = texts
+        self.generation = 0
+        """How often the texts were replaced."""
+
+    def replace(self, texts: PromptTexts) -> None:
+        """Give out `texts` from now on."""
+        self._texts = texts
+        self.generation += 1
+
+    def get(self, agent_id: str, lang: Language, version: str = "") -> AgentConfig:
+        """The agent in this language, in its default version unless another is named. Raises ConfigInvalid for what there is not."""
+        texts = self._texts
+        found = texts.agents.get((agent_id, lang, version or texts.defaults.get(agent_id, "")))
+        if found is not None:
+            return found
+        if agent_id not in texts.defaults:
+            known = ", ".join(sorted(texts.defaults))
+            raise ConfigInvalid(f"There is no agent {agent_id}; there are {known}.")
+        versions = ", ".join(self.versions(agent_id))
+        raise ConfigInvalid(f"The agent {agent_id} has no version {version}; it has {versions}.")
+
+    @property
+    def agent_ids(self) -> tuple[str, ...]:
+        return tuple(sorted(self._texts.defaults))
+
+    def versions(self, agent_id: str) -> tuple[str, ...]:
+        """Those of an agent, sorted."""
+        return tuple(sorted({version for known, _, version in self._texts.agents if known == agent_id}))
+
+    def version_for(self, agent_id: str, channel: str, pinned: str = "") -> str:
+        """Which version a thread in `channel` gets. One that it began with, and that there is no more, counts as none."""
+        texts = self._texts
+        still_there = pinned if (agent_id, "en", pinned) in texts.agents else ""
+        default = texts.defaults.get(agent_id, "")
+        return texts.rollouts.version(agent_id, channel, default=default, pinned=still_there)
+
+    def scenarios(self, tool: str) -> Scenarios:
+        """When to use a tool; empty for one that the texts do not know."""
+        zh, en = (self._texts.tools[lang].get(tool) for lang in ("zh", "en"))
+        return Scenarios(zh=(zh,) if zh else (), en=(en,) if en else ())
+
+    def __iter__(self) -> Iterator[AgentConfig]:
+        """Every agent in each language and version, for what has to know all texts, such as the redactor and the linter."""
+        return iter(self._texts.agents.values())

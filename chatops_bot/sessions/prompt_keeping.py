@@ -1,0 +1,69 @@
+"""What is kept and told of each model call's prompt: its text under its hash, an entry in the transcript, a line in the log.
+
+The texts were redacted before they were sent, so what is kept is what was sent. The volatile part may be left out by config;
+then its hash alone is known.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from chatops_bot.context.prompt_budget import estimated_tokens
+from chatops_bot.context.prompt_types import AgentConfig
+from chatops_bot.domain.kept_prompt import KeptPrompt, prompt_of
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.transcript import Prompted
+from chatops_bot.ports import Clock, Prompts, Transcripts
+from chatops_bot.sessions.log_ids import bound
+
+_log = logging.getLogger(__name__)
+
+SECONDS_A_DAY = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class PromptKeeper:
+    """`days` is how long a text can be looked up after it was last used; without `keep_suffix` the volatile part cannot."""
+
+    prompts: Prompts
+    transcripts: Transcripts
+    clock: Clock
+    days: int
+    keep_suffix: bool
+
+    def of_turn(
+        self, session: SessionKey, turn_id: str, agent: AgentConfig, suffix: str
+    ) -> Callable[[str, Sequence[str]], Awaitable[None]]:
+        """To be called before each model call of a turn, with its prefix and the tools on offer. Raises StoreError."""
+        last: list[str] = []
+
+        async def keep(prefix: str, tools: Sequence[str]) -> None:
+            prompt = prompt_of(
+                agent.agent_id, agent.version, agent.lang, tools, prefix, suffix, keep_suffix=self.keep_suffix
+            )
+            await self.prompts.put(prompt, self.days * SECONDS_A_DAY)
+            if last != [prompt.prompt_hash]:
+                last[:] = [prompt.prompt_hash]
+                await self.transcripts.append(session, [self._entry(turn_id, prompt)])
+            _tell(prompt, prefix, suffix)
+
+        return keep
+
+    def _entry(self, turn_id: str, prompt: KeptPrompt) -> Prompted:
+        return Prompted(
+            turn_id, self.clock.now(), prompt.agent_id, prompt.version, prompt.prompt_hash, prompt.prefix_hash, prompt.tools
+        )  # fmt: skip
+
+
+def _tell(prompt: KeptPrompt, prefix: str, suffix: str) -> None:
+    facts = {
+        "agent": prompt.agent_id,
+        "version": prompt.version,
+        "prompt": prompt.prompt_hash,
+        "prefix": prompt.prefix_hash,
+        "chars": len(prefix) + len(suffix),
+        "tokens": estimated_tokens(prefix) + estimated_tokens(suffix),
+        "tools": ",".join(prompt.tools),
+    }
+    with bound(**facts):
+        _log.info("the model is asked")

@@ -1,0 +1,25 @@
+"""The order of a run on several workers: what starts processes and browsers comes first and is spread over all of them.
+
+`--dist worksteal` gives each worker as many tests, in a row, and moves tests from the end of a row to whoever has none left.
+So what takes long must not stand in one row, nor at an end.
+"""
+
+from collections.abc import Callable
+from itertools import groupby, islice
+from typing import TypeVar
+
+T = TypeVar("T")
+SLOW = ("tests/browser/", "tests/app/", "tests/scenarios/", "tests/kills/", "tests/packaging/")
+
+
+def dealt(items: list[T], workers: int, path_of: Callable[[T], str]) -> list[T]:
+    """The same items, a row of equal length for each worker: its share of the slow modules, each whole, and then the rest."""
+    modules = [list(module) for _, module in groupby(items, path_of)]
+    slow = [module for module in modules if path_of(module[0]).startswith(SLOW)]
+    quick = iter([item for module in modules if module not in slow for item in module])
+    order: list[T] = []
+    for worker in range(workers):
+        row = [item for module in slow[worker::workers] for item in module]
+        ends = len(items) * (worker + 1) // workers
+        order += row + list(islice(quick, max(0, ends - len(order) - len(row))))
+    return order + list(quick)

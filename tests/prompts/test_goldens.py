@@ -1,0 +1,66 @@
+"""The whole text of each prompt, to be read in the diff of whoever changes it, and what each may measure."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chatops_bot.app.prompt_budgets import problems_of_budgets, read_budgets, write_budgets
+from chatops_bot.app.prompt_sizes import SCENARIOS, Reviewed
+from chatops_bot.context.prompt_registry import PromptRegistry
+from tests.tracked import ROOT
+
+GOLDEN = Path(__file__).parent / "golden"
+BUDGETS = ROOT / "prompts" / "budgets.json"
+
+
+@pytest.mark.case("prompt-R6", "prompt-R53", "prompt-R66")
+def test_each_prompt_reads_as_it_was_reviewed(prompts: dict[str, Reviewed], shipped: PromptRegistry):
+    """`GOLDEN=write` stores what is built."""
+    assert len(prompts) == len(list(shipped)) * len(SCENARIOS)
+    if os.environ.get("GOLDEN") == "write":
+        for name, each in prompts.items():
+            (GOLDEN / f"{name}.txt").write_text(f"{each.prompt}\n", encoding="utf-8")
+    kept = {path.stem: path.read_text(encoding="utf-8") for path in GOLDEN.glob("*.txt")}
+    assert kept.keys() == prompts.keys()
+    for name, each in prompts.items():
+        assert kept[name] == f"{each.prompt}\n", f"{name} is not what was reviewed; see it with GOLDEN=write"
+
+
+@pytest.mark.case("prompt-R44", "prompt-R48", "prompt-V20")
+def test_no_prompt_grew_beyond_what_somebody_approved(prompts: dict[str, Reviewed]):
+    assert problems_of_budgets(read_budgets(BUDGETS), prompts.values()) == []
+
+
+@pytest.mark.case("prompt-R48", "prompt-V20")
+def test_growth_fails_until_it_is_approved_by_somebody_for_a_reason(
+    prompts: dict[str, Reviewed], tmp_path: Path
+):
+    path = tmp_path / "budgets.json"
+    write_budgets(path, list(prompts.values()), approver="Ana", reason="first")
+    assert problems_of_budgets(read_budgets(path), prompts.values()) == []
+    entries: dict[str, Any] = json.loads(path.read_text())
+    name = next(iter(entries))
+    for grown, is_wrong in ((1.04, False), (1.06, True)):
+        changed = entries[name] | {"chars": round(entries[name]["chars"] / grown)}
+        path.write_text(json.dumps(entries | {name: changed}))
+        assert bool(problems_of_budgets(read_budgets(path), prompts.values())) is is_wrong
+    write_budgets(path, list(prompts.values()), approver="Adam", reason="a new rule")
+    assert problems_of_budgets(read_budgets(path), prompts.values()) == []
+    after = json.loads(path.read_text())
+    assert (after[name]["approver"], after[name]["reason"]) == ("Adam", "a new rule")
+    assert {entry["approver"] for key, entry in after.items() if key != name} == {"Ana"}
+
+
+def test_a_prompt_without_a_budget_and_a_budget_without_a_prompt_are_told(
+    prompts: dict[str, Reviewed], tmp_path: Path
+):
+    path = tmp_path / "budgets.json"
+    first, *others = prompts.values()
+    write_budgets(path, others, approver="Ana", reason="first")
+    [missing] = problems_of_budgets(read_budgets(path), prompts.values())
+    assert first.name in missing
+    [left] = problems_of_budgets(read_budgets(path), others[1:])
+    assert others[0].name in left

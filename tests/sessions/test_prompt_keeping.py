@@ -1,0 +1,191 @@
+"""Which agent and version answers a turn, what is kept of its prompts, and what it may call."""
+
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.context.budget import Budget
+from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
+from chatops_bot.context.rollout import Arm, Rollout, Rollouts
+from chatops_bot.domain.errors import ToolUnknown
+from chatops_bot.domain.kept_prompt import digest, whole
+from chatops_bot.domain.language import Language
+from chatops_bot.domain.model import ContextMessage, ModelRequest, SystemMessage
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.transcript import Prompted, UserSaid
+from chatops_bot.sessions.briefing import Briefer
+from chatops_bot.sessions.mailbox import TurnInput
+from chatops_bot.sessions.prompt_keeping import PromptKeeper
+from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.registry import Registry
+from tests.small_tools import OSCAR, SESSION, Look, Switch
+
+SECRET = "hunter2-hunter2"
+TEXTS = configured_texts(AgentsConfig())
+
+
+def with_version(version: str, rollouts: Rollouts) -> PromptTexts:
+    """The shipped texts, and the responder in another version."""
+    other = {
+        (agent_id, lang, version): agent.model_copy(
+            update={"version": version, "role_name": f"the {version}"}
+        )
+        for (agent_id, lang, _), agent in TEXTS.agents.items()
+        if agent_id == "incident_responder"
+    }
+    return replace(TEXTS, agents={**TEXTS.agents, **other}, rollouts=rollouts)
+
+
+def share(percent: float) -> Rollouts:
+    return Rollouts({"incident_responder": Rollout(arms=(Arm(version="v2", percent=percent),))})
+
+
+class Desk:
+    """A briefer over a store, and what it is asked."""
+
+    def __init__(self, store: SqliteStore, clock: ManualClock) -> None:
+        self.store = store
+        self.clock = clock
+        self.prompts = PromptRegistry(TEXTS)
+        self.config = AgentsConfig(channels={"C2": "scheduler_operator"})
+
+    async def asks(
+        self, text: str, *, lang: Language = "en", session: SessionKey = SESSION, keep_suffix: bool = True
+    ) -> ModelRequest:
+        """The first model call of a turn in `session`."""
+        keeper = PromptKeeper(self.store.prompts, self.store.transcripts, self.clock, 30, keep_suffix)
+        briefer = Briefer(
+            registry=Registry([Look(), Switch()]), prompts=self.prompts, agent_in=self.config.agent_in, clock=self.clock,
+            ids=CountingIds(), keeper=keeper, clean=Redactor([SECRET]).text, budget=Budget(), model="scripted",
+        )  # fmt: skip
+        now = self.clock.now()
+        said = UserSaid(f"turn_{now.timestamp()}", now, OSCAR.id, OSCAR.name, "operator", text)
+        await self.store.transcripts.append(session, [said])
+        entries = await self.store.transcripts.load(session)
+        turn = TurnInput(said.turn_id, session, OSCAR, text, language=lang)
+        self.briefing = briefer.brief(turn, entries, lang)
+        return await self.briefing.request((), lang)
+
+    async def prompted(self, session: SessionKey = SESSION) -> list[Prompted]:
+        return [each for each in await self.store.transcripts.load(session) if isinstance(each, Prompted)]
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Desk]:
+    store = await SqliteStore.open(tmp_path / "bot.db", clock)
+    yield Desk(store, clock)
+    await store.aclose()
+
+
+def parts(request: ModelRequest) -> tuple[str, str]:
+    [system] = [each.text for each in request.messages if isinstance(each, SystemMessage)]
+    [context] = [each.text for each in request.messages if isinstance(each, ContextMessage)]
+    return system, context
+
+
+@pytest.mark.case("prompt-R65", "prompt-V20")
+async def test_the_hash_in_the_log_leads_to_the_bytes_that_were_sent(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.INFO)
+    system, context = parts(await desk.asks("what failed?"))
+    [entry] = await desk.prompted()
+    kept = await desk.store.prompts.get("incident_responder", entry.prompt_hash)
+    assert kept is not None
+    assert (kept.prefix, kept.suffix) == (system, context)
+    assert (kept.prompt_hash, kept.prefix_hash) == (digest(whole(system, context)), digest(system))
+    assert entry.tools == kept.tools == tuple(tool.spec.name for tool in (Look(), Switch()))
+    assert (entry.agent_id, entry.version, kept.lang) == ("incident_responder", "v1", "en")
+    assert "the model is asked" in caplog.messages
+
+
+async def test_steps_of_one_prompt_make_one_entry_and_a_change_makes_another(desk: Desk):
+    await desk.asks("what failed?")
+    await desk.briefing.request((), "en")
+    assert len(await desk.prompted()) == 1
+    await desk.briefing.request((), "en", may_call=False)
+    assert len(await desk.prompted()) == 1
+    desk.clock.advance(timedelta(minutes=1))
+    await desk.asks("and now?")
+    first, second = await desk.prompted()
+    assert first.prefix_hash == second.prefix_hash
+    assert first.prompt_hash != second.prompt_hash
+
+
+async def test_a_secret_is_in_neither_what_is_sent_nor_what_is_kept(desk: Desk):
+    session = replace(SESSION, channel=SECRET)
+    _, context = parts(await desk.asks("hello", session=session))
+    [entry] = await desk.prompted(session)
+    kept = await desk.store.prompts.get("incident_responder", entry.prompt_hash)
+    assert kept is not None
+    assert SECRET not in context
+    assert kept.suffix == context
+
+
+async def test_without_the_suffix_its_hash_alone_is_kept(desk: Desk):
+    _, context = parts(await desk.asks("hello", keep_suffix=False))
+    [entry] = await desk.prompted()
+    kept = await desk.store.prompts.get("incident_responder", entry.prompt_hash)
+    assert kept is not None
+    assert (kept.suffix, kept.suffix_hash) == (None, digest(context))
+
+
+@pytest.mark.case("prompt-R43", "prompt-R59")
+async def test_the_channel_chooses_the_agent_and_the_asker_the_language(desk: Desk):
+    there = replace(SESSION, channel="C2")
+    for session, agent_id in ((SESSION, "incident_responder"), (there, "scheduler_operator")):
+        for lang in ("zh", "en"):
+            system, _ = parts(await desk.asks("hello", lang=lang, session=session))
+            assert desk.prompts.get(agent_id, lang).role_description in system
+
+
+@pytest.mark.case("prompt-R60")
+async def test_an_agent_is_told_of_offered_and_let_call_its_own_tools_only(desk: Desk):
+    there = replace(SESSION, channel="C2")
+    request = await desk.asks("hello", session=there)
+    own = desk.prompts.get("scheduler_operator", "en").tool_allow or ()
+    foreign = {Look().spec.name, Switch().spec.name} - set(own)
+    assert foreign
+    assert not foreign & {tool.name for tool in request.tools}
+    assert not [name for name in foreign if f"- {name}" in parts(request)[0]]
+    for name in foreign:
+        with pytest.raises(ToolUnknown):
+            desk.briefing.toolbox.find(name)
+    desk.briefing.toolbox.offer(foreign)
+    assert not foreign & desk.briefing.toolbox.offered
+
+
+@pytest.mark.case("prompt-R63", "prompt-V20")
+async def test_a_thread_never_mixes_versions_while_the_share_grows(desk: Desk):
+    desk.prompts.replace(with_version("v2", share(0)))
+    before, _ = parts(await desk.asks("hello"))
+    desk.prompts.replace(with_version("v2", share(100)))
+    after, _ = parts(await desk.asks("go on"))
+    other, _ = parts(await desk.asks("hello", session=replace(SESSION, thread="2.2")))
+    assert before == after
+    assert "the v2" in other
+    assert {each.version for each in await desk.prompted()} == {"v1"}
+
+
+async def test_the_kill_switch_takes_a_thread_back(desk: Desk):
+    desk.prompts.replace(with_version("v2", share(100)))
+    assert "the v2" in parts(await desk.asks("hello"))[0]
+    desk.prompts.replace(with_version("v2", replace(share(100), enabled=False)))
+    assert "the v2" not in parts(await desk.asks("go on"))[0]
+
+
+async def test_a_text_that_was_replaced_is_told_from_the_next_turn_on(desk: Desk):
+    await desk.asks("hello")
+    agents = {key: agent.model_copy(update={"role_name": "renamed"}) for key, agent in TEXTS.agents.items()}
+    running = desk.briefing
+    desk.prompts.replace(replace(TEXTS, agents=agents))
+    assert "renamed" not in parts(await running.request((), "en"))[0]
+    assert "renamed" in parts(await desk.asks("again"))[0]
