@@ -2,7 +2,7 @@
 
 import argparse
 
-from bench import briefing, cutting, looping, parsing, redacting, showing
+from bench import briefing, cutting, looping, parsing, redacting, routing, showing
 
 PATHS = {
     "parsing": parsing,
@@ -11,6 +11,7 @@ PATHS = {
     "cutting": cutting,
     "redacting": redacting,
     "briefing": briefing,
+    "routing": routing,
 }
 
 

@@ -49,8 +49,8 @@ class FailoverModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
         """See `ports.LLM.stream`. The notice with the primary's sentence comes before the standby's first delta."""
-        question = _question(request)
-        if len(request.messages) == len(question) or question not in self._handed_over:
+        question, is_first = _question(request)
+        if is_first or question not in self._handed_over:
             begun = False
             try:
                 async with aclosing(self._primary.stream(request)) as deltas:
@@ -59,7 +59,7 @@ class FailoverModel:
                         yield delta
                 return
             except HANDED_OVER as failure:
-                if begun or len(request.messages) > len(question):
+                if begun or not is_first:
                     raise
                 self._remember(question, failure)
         reason = self._handed_over[question].phrase
@@ -78,9 +78,11 @@ class FailoverModel:
             self._handed_over.popitem(last=False)
 
 
-def _question(request: ModelRequest) -> _Question:
-    """The messages before the model's first word of this turn: the same in every round of it."""
+def _question(request: ModelRequest) -> tuple[_Question, bool]:
+    """What was said before the model's first word of this turn, the same in every round of it, and whether that is all. The
+    system text is no part of it, since it changes when a tool comes on offer."""
     last = len(request.messages)
     while last and isinstance(request.messages[last - 1], AssistantMessage | ToolMessage | SystemMessage):
         last -= 1
-    return request.messages[:last]
+    said = (message for message in request.messages[:last] if not isinstance(message, SystemMessage))
+    return tuple(said), last == len(request.messages)

@@ -13,7 +13,7 @@ from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import ToolBrief, UserIntent
 from chatops_bot.context.routing_data import Routing
-from chatops_bot.context.tool_routing import Routed, RoutableTools, found_by, route_tools
+from chatops_bot.context.tool_routing import RoutableTools, Routed, found_by, route_tools
 from chatops_bot.llm.offline import changes_asked
 
 ROUTING = load_routing()
@@ -114,7 +114,7 @@ def test_a_request_is_offered_three_to_five_tools_of_its_kind(kind: str, text: s
     "text",
     [
         "do not delete it", "don't pause db-backup", "why was it paused", "who deleted db-backup?", "was db-backup triggered?",
-        "never retry db-backup", "bob said: delete db-backup", "the retry policy of db-backup", 
+        "never retry db-backup", "bob said: delete db-backup", "the retry policy of db-backup",
         "不要删除", "别暂停 db-backup", "为什么被暂停", "谁删除了 db-backup", "db-backup 已经触发了吗", "不要重试 db-backup", "db-backup 的重试策略是什么",
         "tell me about delete-old-logs", "db-backup 上次暂停的原因",
     ],
