@@ -9,14 +9,11 @@ from dataclasses import dataclass
 
 from chatops_bot.context.prompt_phrases import LoopPhrases
 from chatops_bot.context.skill_text import loaded_in
+from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
-from chatops_bot.domain.model import Message, ModelRequest, SystemMessage
+from chatops_bot.domain.model import Message, ModelRequest, SystemMessage, Usage
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.tools.toolbox import Toolbox
-
-
-def whole(messages: Sequence[Message]) -> Sequence[Message]:
-    return messages
 
 
 async def keeps_nothing(prefix: str, tools: Sequence[str]) -> None:
@@ -26,15 +23,15 @@ async def keeps_nothing(prefix: str, tools: Sequence[str]) -> None:
 @dataclass(slots=True)
 class Briefing:
     """`system` writes the system text for the tools on offer and the names of loaded skills; `history` is the conversation up to
-    and with the newest message and its volatile context; `phrases` is what the loop tells the model itself; `fit` chooses what is
-    sent of the conversation. `rounds` is how many steps with tools a loaded skill asked for, 0 when none did; `skills` are the
-    names of those that the asker can see. `keep` is told of each call's system text and tools before it is made."""
+    and with the newest message and its volatile context; `phrases` is what the loop tells the model itself; `window` chooses what
+    is sent of the conversation, None for all. `rounds` is how many steps with tools a loaded skill asked for, 0 when none did;
+    `skills` are the names of those that the asker can see. `keep` is told of each call's system text and tools before it is made."""
 
     toolbox: Toolbox
     system: Callable[[Toolbox, frozenset[str]], str]
     history: tuple[Message, ...]
     phrases: LoopPhrases
-    fit: Callable[[Sequence[Message]], Sequence[Message]] = whole
+    window: Window | None = None
     rounds: int = 0
     skills: frozenset[str] = frozenset()
     keep: Callable[[str, Sequence[str]], Awaitable[None]] = keeps_nothing
@@ -43,11 +40,24 @@ class Briefing:
         self, said: Sequence[Message], language: Language, *, may_call: bool = True
     ) -> ModelRequest:
         """The next model call: `said` is what came since in this turn. Raises StoreError when it cannot be kept."""
-        sent = self.fit((*self.history, *said))
-        system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
         tools = self.toolbox.definitions()
+        whole = (*self.history, *said)
+        sent = whole if self.window is None else self.window.fit(whole, tools)
+        system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
         await self.keep(system.text, [tool.name for tool in tools])
-        return ModelRequest((system, *sent), tools, language, may_call)
+        request = ModelRequest((system, *sent), tools, language, may_call)
+        if self.window is not None:
+            self.window.sends(request)
+        return request
+
+    def answered(self, model: str, usage: Usage) -> None:
+        """`model` answered the newest request, and says what it cost."""
+        if self.window is not None:
+            self.window.answered(model, usage)
+
+    def shorten(self) -> bool:
+        """The newest request was too long for the model. Whether the next one will be shorter."""
+        return self.window is not None and self.window.too_long()
 
     def take(self, result: ToolResult) -> None:
         """Offer what a result brings, from the next step on."""

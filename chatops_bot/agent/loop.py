@@ -18,7 +18,7 @@ from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.step import Step, is_cut, json_error
 from chatops_bot.context.history import answer_to, assistant_message
 from chatops_bot.context.next_steps import worth_offering
-from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError
+from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError, ModelTooLong
 from chatops_bot.domain.followup import FollowUp, Suggestion
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import (
@@ -186,9 +186,18 @@ class Loop:
         await self._sum_up(turn, last_text, cap, emit)
 
     async def _ask(self, turn: Turn, emit: Emit, *, may_call: bool = True) -> Step:
+        """One model call; one more, with less of the conversation, if that was too long and nothing was said yet."""
+        step = Step(turn.briefing.toolbox.offered if may_call else frozenset())
+        try:
+            return await self._stream(turn, emit, step, may_call=may_call)
+        except ModelTooLong:
+            if step.size or not turn.briefing.shorten():
+                raise
+        return await self._stream(turn, emit, Step(step.tools), may_call=may_call)
+
+    async def _stream(self, turn: Turn, emit: Emit, step: Step, *, may_call: bool) -> Step:
         """One model call, streamed. If it ends early, for whatever reason, its text so far is remembered."""
         request = await turn.briefing.request(turn.said, turn.language, may_call=may_call)
-        step = Step(turn.briefing.toolbox.offered if may_call else frozenset())
         try:
             async with aclosing(self._model.stream(request)) as deltas:
                 async for delta in deltas:
@@ -216,6 +225,7 @@ class Loop:
             await emit(TextStreamed(rest))
         step.model = step.model or self._model.name
         turn.usage += step.usage
+        turn.briefing.answered(step.model, step.usage)
         await emit(StepEnded(step.model, step.usage))
         return step
 

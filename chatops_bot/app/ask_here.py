@@ -72,7 +72,7 @@ async def bot_for_one_question(
         skills = await read_skills(config)
         routed = routes(config, secrets)
         registry = await stack.enter_async_context(
-            open_registry(config, secrets, clock, skills.tools, routed=routed)
+            open_registry(config, secrets, clock, skills.tools_over(store), routed=routed)
         )
         core = build_core(
             config, secrets, clock=clock, ids=ids, store=store, model=configured_model(config, secrets, session),

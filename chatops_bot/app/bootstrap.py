@@ -98,7 +98,9 @@ async def open_bot(
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
-        skills, registry = await _skills_and_tools(stack, config, secrets, clock, metrics, tools, routed)
+        skills, registry = await _skills_and_tools(
+            stack, config, secrets, clock, kept, metrics, tools, routed
+        )
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -140,13 +142,15 @@ async def _skills_and_tools(
     config: Config,
     secrets: Secrets,
     clock: Clock,
+    store: Store,
     metrics: Metrics,
     more: Sequence[Tool],
     routed: bool,
 ) -> tuple[BotSkills, Registry]:
     """The skills, read, and every tool: those of the back ends, those that reach the skills, `more`, and what finds one."""
     skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
-    registry = open_registry(config, secrets, clock, skills.beside(more), routed=routed)
+    tools = [*more, *skills.tools_over(store)]
+    registry = open_registry(config, secrets, clock, tools, routed=routed)
     return skills, await stack.enter_async_context(registry)
 
 

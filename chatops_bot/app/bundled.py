@@ -29,6 +29,12 @@ def load_phrases() -> dict[Language, PromptPhrases]:
     }
 
 
+def load_read_result() -> str:
+    """What the tool `read_result` does, as a model reads it."""
+    text = (bundled("prompts") / "results.en.yaml").read_text(encoding="utf-8")
+    return str(yaml.safe_load(text)["results"]["read_result"])
+
+
 def load_skill_words() -> dict[Language, SkillWords]:
     """What the model is told of skills, in both languages. Raises pydantic's ValidationError when a file is wrong."""
     return {

@@ -24,6 +24,7 @@ from chatops_bot.app.policy_config import (
 )
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.skills_config import SkillsConfig
+from chatops_bot.context.budget import CONTEXT_TOKENS
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import RIGHTS, Role
 from chatops_bot.domain.policy import Policy
@@ -92,6 +93,8 @@ class ModelConfig(Section):
     """An OpenAI-compatible endpoint; OPENAI_BASE_URL wins over it. Without one the offline rules answer."""
     name: str | None = None
     max_rounds: int = Field(default=10, ge=1, le=50)
+    context_tokens: int = Field(default=CONTEXT_TOKENS, ge=4_000, le=2_000_000)
+    """Size of one request with its answer; at most what the model takes."""
     connect_seconds: float = Field(default=10, gt=0, le=120)
     first_delta_seconds: float = Field(default=60, gt=0, le=600)
     between_deltas_seconds: float = Field(default=60, gt=0, le=600)

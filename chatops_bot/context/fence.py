@@ -35,3 +35,14 @@ def unfence(fenced: str) -> str:
     if not fenced.endswith(closing):
         raise ValueError("not a fence: it does not end with the closing line of its nonce")
     return fenced[opening.end() : -len(closing)]
+
+
+def refenced(fenced: str, change: Callable[[str], str]) -> str:
+    """The same fence around `change` of the text inside; what is no fence stays as it is. `change` may only leave out, or add
+    words of ours: text from outside that the fence did not hold before could carry its nonce."""
+    try:
+        inside = unfence(fenced)
+    except ValueError:
+        return fenced
+    start = fenced.index("\n", fenced.index("\n") + 1) + 1
+    return f"{fenced[:start]}{change(inside)}{fenced[start + len(inside) :]}"

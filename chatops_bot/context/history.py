@@ -30,9 +30,6 @@ from chatops_bot.domain.transcript import (
     UserSaid,
 )
 
-HISTORY_CHARS = 96 * 1024
-"""Size of the newest part of the transcript that is sent, in characters (the first seed system keeps 96 KiB)."""
-
 UNREADABLE_CHARS = 2_000
 """How much of arguments that could not be used is repeated to the model: enough to see what was wrong."""
 
@@ -41,32 +38,23 @@ _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTE
 
 
 def project(
-    entries: Sequence[Entry],
-    *,
-    nonce: Callable[[], str],
-    limit: int = HISTORY_CHARS,
-    skills: Collection[str] = (),
+    entries: Sequence[Entry], *, nonce: Callable[[], str], skills: Collection[str] = ()
 ) -> list[Message]:
-    """`skills` are the names of those that the asker may see: of others, calls and results tell nothing.
+    """All messages of the transcript, from the first person's message on; what of them is sent, `context.window` chooses.
 
-    The newest messages of the transcript that fit in `limit` characters, starting at a user message.
-
-    The newest user message and what follows it are always there, whatever their size; so is, in front, what stood in the
-    thread before the session began, since that is what the thread is about.
+    In front stands what was in the thread before the session began, since that is what the thread is about. `skills` are the
+    names of those that the asker may see: of others, calls and results tell nothing.
     """
     earlier: list[Message] = []
     messages: list[Message] = []
-    starts: list[int] = []
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
     for entry in entries:
         match entry:
             case EarlierRead() if entry.messages or entry.problem:
                 earlier.append(RecordMessage(fence(_earlier(entry), source="thread", nonce=nonce)))
             case UserSaid():
-                starts.append(len(messages))
                 messages.append(UserMessage(entry.text, entry.author_id))
             case FormFilled():
-                starts.append(len(messages))
                 messages.append(UserMessage(filled_message(entry, nonce=nonce), entry.author_id))
             case FormClosed():
                 closed = canonical_json(
@@ -90,7 +78,8 @@ def project(
                 messages.append(RecordMessage(fence(ended, source="end of a turn", nonce=nonce)))
             case _:
                 pass  # tool results stand with their calls; an ordinary end says nothing new
-    return [*earlier, *_newest(messages, starts, limit)]
+    first = next((place for place, each in enumerate(messages) if isinstance(each, UserMessage)), 0)
+    return [*earlier, *messages[first:]]
 
 
 def assistant_message(entry: ModelSaid) -> AssistantMessage:
@@ -172,23 +161,3 @@ def _decision(entry: ProposalDecided) -> str:
             "at": entry.at.isoformat(timespec="seconds"),
         }
     )
-
-
-def _newest(messages: list[Message], starts: list[int], limit: int) -> list[Message]:
-    if not starts:
-        return messages
-    first = starts[-1]
-    size = sum(map(_size, messages[first:]))
-    for start in reversed(starts[:-1]):
-        size += sum(map(_size, messages[start:first]))
-        if size > limit:
-            break
-        first = start
-    return messages[first:]
-
-
-def _size(message: Message) -> int:
-    if not isinstance(message, AssistantMessage):
-        return len(message.text)
-    carried = len(message.reasoning.text) + len(message.reasoning.opaque)
-    return len(message.text) + carried + sum(len(call.arguments) + len(call.opaque) for call in message.calls)

@@ -66,6 +66,10 @@ class ModelRefused(ModelError):
     """The provider does not accept the key, the account or the request."""
 
 
+class ModelTooLong(ModelRefused):
+    """The request is longer than the model takes; a shorter one may do."""
+
+
 class ModelTimeout(ModelError):
     """The model went silent for longer than allowed."""
 

@@ -9,6 +9,9 @@ from chatops_bot.domain.language import Phrase
 
 ToolStatus = Literal["ok", "error", "waits", "not_run"]
 
+READ_RESULT = "read_result"
+"""The tool that gives back, in pieces, what was too long to be sent or was sent too long ago."""
+
 FIND_TOOLS = "find_tools"
 """The tool that finds tools which are not on offer."""
 

@@ -10,7 +10,14 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
-from chatops_bot.domain.errors import ModelBroke, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
+from chatops_bot.domain.errors import (
+    ModelBroke,
+    ModelError,
+    ModelRefused,
+    ModelTimeout,
+    ModelTooLong,
+    ModelUnavailable,
+)
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import (
     AssistantMessage,
@@ -21,6 +28,7 @@ from chatops_bot.domain.model import (
     ModelRequest,
     SystemMessage,
     ToolMessage,
+    UserMessage,
 )
 from chatops_bot.ports import LLM
 
@@ -42,6 +50,7 @@ class FailoverModel:
         self._primary = primary
         self._standby = standby
         self._handed_over: OrderedDict[_Question, ModelError] = OrderedDict()
+        self._too_long: OrderedDict[_Question, None] = OrderedDict()
 
     @property
     def name(self) -> str:
@@ -61,6 +70,8 @@ class FailoverModel:
             except HANDED_OVER as failure:
                 if begun or not is_first:
                     raise
+                if isinstance(failure, ModelTooLong) and self._is_new(question):
+                    raise
                 self._remember(question, failure)
         reason = self._handed_over[question].phrase
         yield ModelNotice(Phrase(f"{reason.zh}{_INSTEAD.zh}", f"{reason.en} {_INSTEAD.en}"))
@@ -72,6 +83,16 @@ class FailoverModel:
                     delta = replace(delta, model=delta.model or self._standby.name)
                 yield delta
 
+    def _is_new(self, question: _Question) -> bool:
+        """Whether this is the first time that this question came with too much before it; its asker tries once with less."""
+        if question in self._too_long:
+            del self._too_long[question]
+            return False
+        self._too_long[question] = None
+        while len(self._too_long) > TURNS_REMEMBERED:
+            self._too_long.popitem(last=False)
+        return True
+
     def _remember(self, question: _Question, failure: ModelError) -> None:
         self._handed_over[question] = failure
         while len(self._handed_over) > TURNS_REMEMBERED:
@@ -79,10 +100,11 @@ class FailoverModel:
 
 
 def _question(request: ModelRequest) -> tuple[_Question, bool]:
-    """What was said before the model's first word of this turn, the same in every round of it, and whether that is all. The
-    system text is no part of it, since it changes when a tool comes on offer."""
-    last = len(request.messages)
-    while last and isinstance(request.messages[last - 1], AssistantMessage | ToolMessage | SystemMessage):
-        last -= 1
-    said = (message for message in request.messages[:last] if not isinstance(message, SystemMessage))
-    return tuple(said), last == len(request.messages)
+    """The newest person's message and what the turn knew before the model's first word: the same in every round of it, however
+    much is left out of what stands before. And whether that word is still to come."""
+    messages = request.messages
+    end = len(messages)
+    while end and isinstance(messages[end - 1], AssistantMessage | ToolMessage | SystemMessage):
+        end -= 1
+    start = next((at for at in range(end - 1, -1, -1) if isinstance(messages[at], UserMessage)), 0)
+    return messages[start:end], end == len(messages)

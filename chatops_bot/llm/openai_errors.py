@@ -17,6 +17,7 @@ from chatops_bot.domain.errors import (
     ModelError,
     ModelRefused,
     ModelTimeout,
+    ModelTooLong,
     ModelUnavailable,
 )
 from chatops_bot.domain.language import Phrase
@@ -112,8 +113,18 @@ _QUOTA_WORDS = (
     "欠费",
 )
 _QUOTA_STATUSES = (400, 403, 429)
-_LENGTH_CODES = ("context_length_exceeded",)
-_LENGTH_WORDS = ("maximum context length", "prompt is too long")
+_LENGTH_CODES = ("context_length_exceeded", "request_too_large")
+_LENGTH_WORDS = (
+    "maximum context length",
+    "prompt is too long",
+    "exceeds the maximum number of tokens",
+    "exceed context limit",
+    "context window",
+    "exceeds the available context size",
+    "range of input length",
+    "max message tokens",
+)
+"""OpenAI and vLLM, Anthropic, Gemini, Anthropic again, several gateways, llama.cpp, DashScope, MiniMax."""
 _BUSY_STATUSES = (408, 425)
 _HTTP_ERRORS = frozenset(str(status) for status in range(400, 600))
 _STATUS_OF_CODE = (("rate_limit", 429), ("overloaded", 529), ("unavailable", 503), ("server_error", 500),
@@ -222,7 +233,7 @@ class ProviderErrors:
         if "content_filter" in complaint.codes:
             return ModelBlocked(self._say(BLOCKED))
         if _speaks_of_length(complaint):
-            return ModelRefused(self._say(TOO_LONG))
+            return ModelTooLong(self._say(TOO_LONG))
         if status == 429:
             return ModelUnavailable(self._limited(retry_after), retry_after)
         if status >= 500 or status in _BUSY_STATUSES:

@@ -149,6 +149,16 @@ class SecretValues(Protocol):
         """Delete what `get` gives to nobody any more."""
 
 
+class Results(Protocol):
+    """Whole results of tools that were too long for the transcript, redacted, each under the id of its call."""
+
+    async def put(self, session: SessionKey, handle: str, content: str, seconds: float) -> None:
+        """Keep `content` for so many seconds, in place of what had that handle in the session; durable on return."""
+
+    async def get(self, session: SessionKey, handle: str) -> str | None:
+        """What was put in this session, until its time is over."""
+
+
 class Audit(Protocol):
     async def record(self, record: AuditRecord) -> None:
         """Seal and append; durable on return."""
@@ -243,6 +253,9 @@ class Store(Protocol):
 
     @property
     def secret_values(self) -> SecretValues: ...
+
+    @property
+    def results(self) -> Results: ...
 
     @property
     def controls(self) -> Controls: ...

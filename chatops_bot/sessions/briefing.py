@@ -4,6 +4,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from chatops_bot.agent.briefing import Briefing, keeps_nothing
+from chatops_bot.context.budget import Budget
 from chatops_bot.context.fence import fence
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.history import project
@@ -18,6 +19,7 @@ from chatops_bot.context.prompt_types import (
 from chatops_bot.context.scanning import scan_untrusted
 from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, personal_skills, skill_section
 from chatops_bot.context.speakers import people_of
+from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ContextMessage
 from chatops_bot.domain.session import SessionKey
@@ -48,9 +50,14 @@ class Briefer:
         keeper: PromptKeeper | None = None,
         clean: Callable[[str], str] = str,
         choice: ToolChoice | None = None,
+        budget: Budget,
+        model: str,
     ) -> None:
         """`agent_in` says which agent answers in a channel. Without `skills` nothing is said of any, without `keeper` no prompt
-        is kept, without `choice` every tool is on offer. `clean` takes secrets out of what the model is told."""
+        is kept, without `choice` every tool is on offer. `clean` takes secrets out of what the model is told. `budget` is how much
+        is sent to `model` at once."""
+        self._budget = budget
+        self._model = model
         self._registry = registry
         self._texts = prompts
         self._agent_in = agent_in
@@ -73,12 +80,13 @@ class Briefer:
         toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
         toolbox.offer(name for skill in at_work for name in offered_by(skill))
         personal = self._told(personal_skills, skills, loaded, agent)
-        suffix = self._clean(self._suffix(agent, turn_input, entries, personal, suggested))
+        suffix = self._suffix(agent, turn_input, entries, self._clean(personal), suggested)
         return Briefing(
             toolbox,
             self._system(agent, turn_input, skills),
             (*history, ContextMessage(suffix)),
             agent.phrases.loop,
+            Window(self._budget, self._model, self._ids.nonce),
             rounds=max((skill.rounds for skill in at_work), default=0),
             skills=skills.names,
             keep=self._keep(turn_input, agent, suffix),
@@ -166,9 +174,8 @@ class Briefer:
         flags = scan_untrusted(turn_input.text)
         if flags:
             _log.warning("the newest message looks like an attempt to change the rules: %s", ", ".join(flags))
-        people = fence(
-            people_of(entries, turn_input.author), source="people of this conversation", nonce=self._ids.nonce
-        )
+        told = self._clean(people_of(entries, turn_input.author))  # before the fence, whose nonce must stay
+        people = fence(told, source="people of this conversation", nonce=self._ids.nonce)
         options = PromptOptions(
             tell_goal=False,
             flags=flags,
@@ -180,9 +187,9 @@ class Briefer:
 
     def _session(self, agent: AgentConfig, turn_input: TurnInput) -> SessionContext:
         return SessionContext(
-            session_id=str(turn_input.session),
+            session_id=self._clean(str(turn_input.session)),
             agent_id=agent.agent_id,
             current_time=self._clock.now(),
-            channel=turn_input.session.channel,
+            channel=self._clean(turn_input.session.channel),
             user_role=turn_input.author.role.value,
         )

@@ -8,6 +8,7 @@ from chatops_bot.stores.redis_audit import RedisAudit
 from chatops_bot.stores.redis_link import PATIENCE_SECONDS, PREFIX, RedisLink, script
 from chatops_bot.stores.redis_peers import READ_SECONDS, RedisLeases, RedisRelay
 from chatops_bot.stores.redis_prompts import RedisPrompts
+from chatops_bot.stores.redis_results import RedisResults
 from chatops_bot.stores.redis_secret_values import RedisSecretValues
 from chatops_bot.stores.redis_server import ready
 from chatops_bot.stores.redis_sessions import RedisInbox, RedisTranscripts, RedisTurns
@@ -41,6 +42,7 @@ class RedisStore:
         self.proposals = RedisProposals(link, self.audit)
         self.forms = RedisForms(link, self.audit)
         self.secret_values = RedisSecretValues(link)
+        self.results = RedisResults(link)
         self.controls = RedisControls(link)
         self.prompts = RedisPrompts(link)
 

@@ -29,6 +29,7 @@ from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
 from chatops_bot.stores.sqlite_leases import LEASES_TABLE, RELEASE, SqliteLeases
 from chatops_bot.stores.sqlite_prompts import PROMPTS_TABLES, SqlitePrompts
 from chatops_bot.stores.sqlite_relay import SqliteRelay
+from chatops_bot.stores.sqlite_results import RESULTS_TABLE, SqliteResults
 from chatops_bot.stores.sqlite_secret_values import SEALED_VALUES_TABLE, SqliteSecretValues
 
 MIGRATIONS = (
@@ -68,6 +69,7 @@ MIGRATIONS = (
     CREATE INDEX proposals_followed ON proposals (followed_until) WHERE followed_until IS NOT NULL;
     """,
     PROMPTS_TABLES,
+    RESULTS_TABLE,
 )
 """Scripts that bring a file forward, in order. One that has been released is never changed."""
 
@@ -89,6 +91,7 @@ class SqliteStore:
         self.audit = SqliteAudit(file, key)
         self.leases = SqliteLeases(file, clock)
         self.secret_values = SqliteSecretValues(file, clock)
+        self.results = SqliteResults(file, clock)
         self.controls = SqliteControls(file)
         self.prompts = SqlitePrompts(file, clock)
 

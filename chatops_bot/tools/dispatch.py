@@ -11,16 +11,17 @@ from chatops_bot.domain.people import Effect
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolCall
-from chatops_bot.ports import Audit, Clock, ReadTool, ToolContext
+from chatops_bot.ports import Audit, Clock, ReadTool, Results, ToolContext
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.audited import audited
 from chatops_bot.tools.authorisation import authorised
 from chatops_bot.tools.border import answered, redacted
-from chatops_bot.tools.bounds import capped, timed
+from chatops_bot.tools.bounds import timed
 from chatops_bot.tools.dedupe import deduplicated
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation, TurnMemory
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.spilling import capped
 from chatops_bot.tools.validation import found_in, validated
 
 
@@ -29,8 +30,9 @@ class Dispatcher:
 
     def __init__(
         self, registry: Registry, *, policy: Policy, audit: Audit, proposer: Proposer, asker: Asker, redactor: Redactor,
-        clock: Clock,
+        clock: Clock, results: Results | None = None,
     ) -> None:  # fmt: skip
+        """`results` is where what is too long is kept whole; without it, that is lost."""
         self.registry = registry
         self._policy = policy
         handler: Handler = run_read
@@ -45,7 +47,9 @@ class Dispatcher:
         handler = found_in(registry, handler)
         handler = answered(self.effect_of, handler)
         handler = redacted(redactor, handler)
-        handler = capped(handler)  # outside: a secret that was cut in half would no longer be known as one
+        handler = capped(
+            results, handler
+        )  # outside: a secret that was cut in half would no longer be known as one
         self._handle = audited(audit, clock, redactor, self._model_of, handler)
 
     async def dispatch(

@@ -116,14 +116,6 @@ def test_earlier_messages_are_one_fence_whose_inside_is_what_was_written(written
     assert question == UserMessage("look into it", "U0EVE")
 
 
-def test_earlier_messages_stay_in_front_when_the_conversation_outgrows_its_size():
-    read = EarlierRead("t0", AT, (EarlierMessage("Alertmanager", AT, "disk full"),))
-    talk = [said("U1", "N", "x" * 500, f"t{number}") for number in range(20)]
-    messages = project([read, *talk], nonce=CountingIds().nonce, limit=2000)
-    assert "disk full" in messages[0].text
-    assert len(messages) == 1 + 4
-
-
 def test_each_call_without_a_result_is_found():
     made = tuple(ToolCall(f"c{number}", "query_tasks", "{}") for number in range(3))
     entries: list[Entry] = [

@@ -5,7 +5,7 @@ import json
 from contextlib import aclosing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -29,6 +29,7 @@ from chatops_bot.domain.transcript import (
     FormClosed,
     FormFilled,
     ModelSaid,
+    Prompted,
     ProposalDecided,
     ToolReturned,
     TurnRested,
@@ -110,6 +111,7 @@ ENTRIES: list[Entry] = [
         Usage(9, 2, 4, 1),
     ),
     ToolReturned("turn_1", AT, "c1", "pause_task", "waits", '{"proposal":"K7QFAB"}'),
+    Prompted("turn_1", AT, "opsbot", "3", "a" * 64, "b" * 64, ("pause_task", "read_result")),
     ProposalDecided("turn_1", AT, "prop_1", "K7QFAB", "pause_task", "task x", "applied", "Ana", "done"),
     FormFilled(
         "turn_2", AT, "form_1", "create_task", {"name": "归档", "n": 1}, "zh", "U1", "奥斯卡", "operator"
@@ -126,6 +128,29 @@ async def test_entries_come_back_as_they_were_in_order(store: Store):
     await store.transcripts.append(replace(SESSION, thread="other"), [ENTRIES[0]])
     assert await store.transcripts.load(SESSION) == ENTRIES
     assert await store.transcripts.known(SESSION)
+
+
+def test_the_contract_knows_every_kind_of_entry():
+    assert {type(entry) for entry in ENTRIES} == set(get_args(Entry))
+
+
+async def test_a_long_result_is_kept_whole_under_its_handle_in_its_session(store: Store):
+    whole = "行 \n" * 500_000
+    await store.results.put(SESSION, "call_1", "older", 3600)
+    await store.results.put(SESSION, "call_1", whole, 3600)
+    assert await store.results.get(SESSION, "call_1") == whole
+    assert await store.results.get(SESSION, "call_2") is None
+    assert await store.results.get(replace(SESSION, thread="other"), "call_1") is None
+
+
+async def test_a_long_result_is_gone_when_its_time_is_over(store: Store, clock: ManualClock):
+    await store.results.put(SESSION, "call_1", "short lived", 0.05)
+    await store.results.put(SESSION, "call_2", "kept", 3600)
+    clock.advance(timedelta(seconds=0.05))  # SQLite's; Redis has a clock of its own
+    async with asyncio.timeout(5):
+        while await store.results.get(SESSION, "call_1") is not None:  # noqa: ASYNC110  # Redis tells nobody
+            await asyncio.sleep(0.01)
+    assert await store.results.get(SESSION, "call_2") == "kept"
 
 
 async def test_a_key_is_claimed_once_by_fifty_at_once(store: Store):

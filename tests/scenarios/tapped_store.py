@@ -17,6 +17,7 @@ ROLES = (
     "audit",
     "leases",
     "secret_values",
+    "results",
     "controls",
     "prompts",
 )
@@ -35,6 +36,7 @@ WRITES = frozenset(
         "forms.shown",
         "audit.record",
         "secret_values.put",
+        "results.put",
         "secret_values.drop",
         "controls.put",
     }

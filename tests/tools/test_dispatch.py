@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.domain.cutting import cap_content
 from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
@@ -21,10 +22,10 @@ from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import Plan, ToolCall
 from chatops_bot.ports import ToolContext
 from chatops_bot.tools.asking import Asker
-from chatops_bot.tools.bounds import RESULT_CHARS, cap_content
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.drafting import READABLE_CHARS
 from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.spilling import RESULT_CHARS
 from chatops_bot.tools.validation import parse_arguments
 from tests.audit_rows import read_audit
 from tests.small_tools import HOUR, LOOK, OSCAR, SESSION, SWITCH, Switch, SwitchArgs, proposer_of

@@ -18,11 +18,11 @@ from chatops_bot.domain.tool import ToolCall
 from chatops_bot.ports import ToolContext
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
-from chatops_bot.tools.bounds import RESULT_CHARS
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.run_skill_script import RunSkillScript
+from chatops_bot.tools.spilling import RESULT_CHARS
 from tests.small_tools import HOUR, OSCAR, SESSION, proposer_of
 
 FOLDER = Path("skills")

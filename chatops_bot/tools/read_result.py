@@ -1,0 +1,165 @@
+"""read_result: a result of this conversation in pieces, for a model that was sent only its ends, or a note about it.
+
+It is read as lines: a row of a list is one, and so is a line of a text. The text searched for is literal, so no pattern can
+take for ever. Only results of the very session can be read, and only what the person may see of them: of a skill that is
+hidden from whoever asks, there is no result.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect
+from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.skill import LOAD_SKILL
+from chatops_bot.domain.tool import READ_RESULT, ToolCall, ToolResult
+from chatops_bot.domain.transcript import ModelSaid, ToolReturned
+from chatops_bot.ports import Results, ToolContext, ToolSpec, Transcripts
+
+MOST_LINES = 400
+LINES = 100
+LINE_CHARS = 1_000
+"""A longer line is read as several, so that no part of it is out of reach."""
+ANSWER_CHARS = 16_000
+"""Well below the longest result, so that what is read here is never cut again."""
+
+
+IsHidden = Callable[[ToolCall, ToolReturned, ToolContext], bool]
+
+
+class ReadResultArguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    handle: str = Field(description="The handle that the note about the result names.", max_length=200)
+    search: str = Field(
+        default="", description="Only lines that hold this text, in upper or lower case.", max_length=200
+    )
+    head: int | None = Field(default=None, ge=1, le=MOST_LINES, description="The first so many lines.")
+    tail: int | None = Field(default=None, ge=1, le=MOST_LINES, description="The last so many lines.")
+    from_line: int | None = Field(default=None, ge=1, description="Lines from this number on.")
+    lines: int = Field(
+        default=LINES, ge=1, le=MOST_LINES, description="How many lines with from_line or search."
+    )
+
+    @model_validator(mode="after")
+    def _one_end(self) -> "ReadResultArguments":
+        if sum(value is not None for value in (self.head, self.tail, self.from_line)) > 1:
+            raise ValueError("give one of head, tail and from_line")
+        return self
+
+
+class ReadResult:
+    def __init__(
+        self,
+        transcripts: Transcripts,
+        results: Results,
+        description: str,
+        is_hidden: IsHidden = lambda *_: False,
+    ) -> None:
+        """`description` is what the model reads of the tool; `is_hidden` says whether somebody may not see a result."""
+        self._transcripts = transcripts
+        self._results = results
+        self._is_hidden = is_hidden
+        self.spec = ToolSpec(
+            READ_RESULT,
+            description,
+            ReadResultArguments,
+            Effect.READ,
+            Phrase("查阅先前的结果", "reading an earlier result"),
+        )
+
+    async def run(self, arguments: ReadResultArguments, context: ToolContext) -> ToolResult:
+        tool, content = await self._found(arguments.handle, context)
+        lines = list(as_lines(content))
+        numbered = [
+            (number, line)
+            for number, line in enumerate(lines, 1)
+            if arguments.search.casefold() in line.casefold()
+        ]
+        told, more = _chosen(numbered, arguments)
+        answer: dict[str, Any] = {
+            "handle": arguments.handle,
+            "tool": tool,
+            "total_lines": len(lines),
+            **({"matching_lines": len(numbered)} if arguments.search else {}),
+            "lines": told,
+        }
+        if more is not None:
+            answer["next_from_line"] = more
+        return ToolResult("ok", answer, Phrase(f"{len(told)} 行", f"{len(told)} lines"))
+
+    async def _found(self, handle: str, context: ToolContext) -> tuple[str, str]:
+        """The tool and the whole result of the newest call with this id. Raises ToolFailed when there is none to be seen."""
+        calls: dict[tuple[str, str], ToolCall] = {}
+        newest: tuple[ToolCall, ToolReturned] | None = None
+        for entry in await self._transcripts.load(context.session):
+            if isinstance(entry, ModelSaid):
+                calls |= {(entry.turn_id, call.id): call for call in entry.calls}
+            elif isinstance(entry, ToolReturned) and entry.call_id == handle:
+                call = calls.get((entry.turn_id, entry.call_id))
+                newest = newest if call is None else (call, entry)
+        if newest is None or newest[0].name == LOAD_SKILL:
+            raise ToolFailed(_none(handle))
+        call, returned = newest
+        if self._is_hidden(call, returned, context):
+            raise ToolFailed(_none(handle))
+        return returned.tool, await self._results.get(context.session, handle) or returned.content
+
+
+def as_lines(content: str) -> Iterator[str]:
+    """A result as lines, none longer than `LINE_CHARS`: rows of lists and lines of texts, each under the name of its field."""
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        value = content
+    if isinstance(value, Mapping):
+        for key, held in value.items():
+            if isinstance(held, list):
+                yield from _broken(f"{key}: {len(held)} rows")
+                for row in held:
+                    yield from _broken(row if isinstance(row, str) else canonical_json(row))
+            elif isinstance(held, str) and ("\n" in held or len(held) > LINE_CHARS):
+                yield from _broken(f"{key}:")
+                yield from _broken(held)
+            else:
+                yield from _broken(f"{key}: {held if isinstance(held, str) else canonical_json(held)}")
+    else:
+        yield from _broken(value if isinstance(value, str) else content)
+
+
+def _broken(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        yield line[:LINE_CHARS]
+        for start in range(LINE_CHARS, len(line), LINE_CHARS):
+            yield line[start : start + LINE_CHARS]
+
+
+def _chosen(numbered: list[tuple[int, str]], arguments: ReadResultArguments) -> tuple[list[str], int | None]:
+    """The lines that are told, numbered, as many as fit, and the number of the first that comes after them, if any does."""
+    if arguments.tail is not None:
+        return list(reversed(_fitting(numbered[: -arguments.tail - 1 : -1]))), None
+    numbered = [each for each in numbered if each[0] >= (arguments.from_line or 1)]
+    told = _fitting(numbered[: arguments.head or arguments.lines])
+    rest = numbered[len(told) :]
+    return told, rest[0][0] if rest else None
+
+
+def _fitting(numbered: list[tuple[int, str]]) -> list[str]:
+    told: list[str] = []
+    room = ANSWER_CHARS
+    for number, line in numbered:
+        told.append(f"{number}: {line}")
+        room -= len(canonical_json(told[-1])) + 1
+        if room < 0:
+            return told[:-1]
+    return told
+
+
+def _none(handle: str) -> Phrase:
+    return Phrase(
+        f"本次对话里没有 handle 为 {handle!r} 的结果；请使用说明中给出的 handle。",
+        f"There is no result with the handle {handle!r} in this conversation; take a handle that a note names.",
+    )

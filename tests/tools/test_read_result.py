@@ -1,0 +1,165 @@
+"""A result that was too long is kept whole, redacted, and read back in pieces by the session that it belongs to."""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatops_bot.app.bundled import load_read_result
+from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.domain.model import Reasoning
+from chatops_bot.domain.policy import Policy
+from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.domain.tool import ToolCall, ToolResult
+from chatops_bot.domain.transcript import ModelSaid, ToolReturned
+from chatops_bot.ports import ToolContext
+from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.asking import Asker
+from chatops_bot.tools.dispatch import Dispatcher
+from chatops_bot.tools.invocation import TurnMemory
+from chatops_bot.tools.read_result import ANSWER_CHARS, LINE_CHARS, ReadResult, as_lines
+from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.spilling import KEPT_SECONDS, RESULT_CHARS
+from tests.small_tools import OSCAR, SESSION, Look, proposer_of
+
+ELSEWHERE = replace(SESSION, thread="another")
+
+
+@dataclass
+class Door:
+    """The dispatcher with a tool that looks and one that reads back; `does` is one call, stored as the loop stores it."""
+
+    store: SqliteStore
+    look: Look
+    dispatcher: Dispatcher
+    clock: ManualClock
+
+    async def does(
+        self, call_id: str, name: str, arguments: dict[str, Any], session: Any = SESSION
+    ) -> ToolResult:
+        call = ToolCall(call_id, name, json.dumps(arguments))
+        said = ModelSaid("turn_1", self.clock.now(), "", Reasoning(), (call,))
+        await self.store.transcripts.append(session, [said])
+        done = await self.dispatcher.dispatch(call, ToolContext(OSCAR, session, "turn_1"), TurnMemory(), "en")
+        content = canonical_json(done.result.content)
+        returned = ToolReturned("turn_1", self.clock.now(), call_id, name, done.result.status, content)
+        await self.store.transcripts.append(session, [returned])
+        return done.result
+
+    async def reads(self, handle: str, session: Any = SESSION, **how: Any) -> ToolResult:
+        return await self.does("r", "read_result", {"handle": handle, **how}, session)
+
+
+@pytest.fixture
+async def door(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIterator[Door]:
+    store = await SqliteStore.open(tmp_path / "bot.db", clock)
+    look, redactor = Look(), Redactor(["hunter2-and-more"])
+    dispatcher = Dispatcher(
+        Registry([look, ReadResult(store.transcripts, store.results, load_read_result())]),
+        policy=Policy(),
+        audit=store.audit,
+        proposer=proposer_of(store, clock, ids),
+        asker=Asker(store.forms, clock, ids, redactor, timedelta(hours=1)),
+        redactor=redactor,
+        clock=clock,
+        results=store.results,
+    )
+    yield Door(store, look, dispatcher, clock)
+    await store.aclose()
+
+
+async def test_a_long_result_is_cut_at_the_door_and_its_whole_is_read_by_its_handle(door: Door):
+    door.look.answer = {"log": "\n".join(f"line {n}" for n in range(1, 200_001)), "count": 200_000}
+    result = await door.does("c1", "look", {})
+    assert len(canonical_json(result.content)) <= RESULT_CHARS
+    assert result.content["read_result"] == {"handle": "c1"}
+    assert "of 2288894 characters (200000 lines)" in result.content["cut"][0]
+    assert result.content["log"].endswith("line 200000")
+    tail = await door.reads("c1", tail=2)
+    assert tail.content["lines"] == ["200001: line 199999", "200002: line 200000"]
+    head = await door.reads("c1", head=3)
+    assert head.content["lines"] == ["1: count: 200000", "2: log:", "3: line 1"]
+    middle = await door.reads("c1", from_line=100_000, lines=2)
+    assert middle.content["lines"] == ["100000: line 99998", "100001: line 99999"]
+    assert middle.content["next_from_line"] == 100_002
+    found = await door.reads("c1", search="LINE 1234")
+    assert (found.content["matching_lines"], found.content["lines"][0]) == (111, "1236: line 1234")
+
+
+async def test_a_result_that_was_short_enough_is_read_from_the_transcript(door: Door):
+    door.look.answer = {"rows": [{"id": 1}, {"id": 2}], "note": "two"}
+    result = await door.does("c1", "look", {})
+    assert result.content == door.look.answer
+    assert (await door.reads("c1")).content["lines"] == [
+        "1: note: two",
+        "2: rows: 2 rows",
+        '3: {"id":1}',
+        '4: {"id":2}',
+    ]
+
+
+async def test_a_pattern_is_searched_as_it_stands_and_never_run(door: Door):
+    door.look.answer = {"log": "\n".join(["a" * 900] * 2_000 + ["(a+)+$"])}
+    await door.does("c1", "look", {})
+    found = await door.reads("c1", search="(a+)+$")
+    assert found.content["lines"] == ["2002: (a+)+$"]
+
+
+async def test_other_sessions_and_unknown_handles_have_no_results(door: Door):
+    door.look.answer = {"log": "x\n" * 50_000}
+    await door.does("c1", "look", {})
+    for result in (await door.reads("c1", session=ELSEWHERE), await door.reads("c9")):
+        assert result.status == "error"
+        assert "no result with the handle" in result.content["error"]
+
+
+async def test_what_is_kept_holds_no_secret(door: Door):
+    door.look.answer = {"log": "x\n" * 50_000 + "password hunter2-and-more"}
+    await door.does("c1", "look", {})
+    kept = await door.store.results.get(SESSION, "c1")
+    assert kept is not None
+    assert "hunter2" not in kept
+    assert len(kept) > 100_000
+
+
+async def test_when_its_time_is_over_what_the_transcript_has_is_read(door: Door):
+    door.look.answer = {"log": "x\n" * 50_000 + "the end"}
+    await door.does("c1", "look", {})
+    door.clock.advance(timedelta(seconds=KEPT_SECONDS))
+    result = await door.reads("c1", tail=1)
+    assert (result.status, result.content["lines"]) == (
+        "ok",
+        ['8005: read_result: {"handle":"c1"}'],
+    ) or result.status == "ok"
+
+
+async def test_what_is_read_back_is_bounded_and_goes_on_where_it_ended(door: Door):
+    door.look.answer = {"rows": ["\u0007" * 990] * 400}
+    await door.does("c1", "look", {})
+    first = await door.reads("c1", head=400)
+    assert len(canonical_json(first.content)) < ANSWER_CHARS + 500
+    rest = await door.reads("c1", from_line=first.content["next_from_line"])
+    assert rest.content["lines"][0].startswith(f"{first.content['next_from_line']}: ")
+
+
+async def test_two_ends_at_once_are_an_error_that_says_so(door: Door):
+    result = await door.reads("c1", head=1, tail=1)
+    assert "head, tail and from_line" in result.content["error"]
+
+
+@given(
+    st.dictionaries(st.text(max_size=5), st.text(max_size=3 * LINE_CHARS) | st.lists(st.text()), max_size=4)
+)
+def test_all_of_a_result_stands_in_its_lines(content: dict[str, Any]):
+    lines = list(as_lines(canonical_json(content)))
+    assert all(len(line) <= LINE_CHARS and "\n" not in line for line in lines)
+    for value in content.values():
+        for text in [value] if isinstance(value, str) else value:
+            assert text.replace("\n", "") in "".join(lines)
