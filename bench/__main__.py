@@ -2,7 +2,7 @@
 
 import argparse
 
-from bench import briefing, cutting, looping, parsing, projecting, redacting, showing
+from bench import briefing, cutting, looping, parsing, projecting, redacting, routing, showing
 
 PATHS = {
     "parsing": parsing,
@@ -12,6 +12,7 @@ PATHS = {
     "redacting": redacting,
     "projecting": projecting,
     "briefing": briefing,
+    "routing": routing,
 }
 
 
