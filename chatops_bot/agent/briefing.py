@@ -23,9 +23,9 @@ async def keeps_nothing(prefix: str, tools: Sequence[str]) -> None:
 @dataclass(slots=True)
 class Briefing:
     """`system` writes the system text for the tools on offer and the names of loaded skills; `history` is the conversation up to
-    and with the newest message and its volatile context; `phrases` is what the loop tells the model itself; `window` chooses
-    what is sent of the conversation, None for all. `rounds` is how many steps with tools a loaded skill asked for, 0 when none
-    did; `skills` are the names of those that the asker can see. `keep` is told of each call's system text and tools before it is made."""
+    and with the newest message and its volatile context; `phrases` is what the loop tells the model itself; `window` chooses what
+    is sent of the conversation, None for all. `rounds` is how many steps with tools a loaded skill asked for, 0 when none did;
+    `skills` are the names of those that the asker can see. `keep` is told of each call's system text and tools before it is made."""
 
     toolbox: Toolbox
     system: Callable[[Toolbox, frozenset[str]], str]
@@ -40,12 +40,12 @@ class Briefing:
         self, said: Sequence[Message], language: Language, *, may_call: bool = True
     ) -> ModelRequest:
         """The next model call: `said` is what came since in this turn. Raises StoreError when it cannot be kept."""
-        tools = self.toolbox.definitions() if may_call else ()
+        tools = self.toolbox.definitions()
         whole = (*self.history, *said)
         sent = whole if self.window is None else self.window.fit(whole, tools)
         system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
         await self.keep(system.text, [tool.name for tool in tools])
-        request = ModelRequest((system, *sent), tools, language)
+        request = ModelRequest((system, *sent), tools, language, may_call)
         if self.window is not None:
             self.window.sends(request)
         return request

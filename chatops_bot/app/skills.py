@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,9 +64,9 @@ class BotSkills:
         run = [] if scripts is None else [RunSkillScript(choice.skills, scripts, words.run_skill_script)]
         return [LoadSkill(choice.skills, words.load_skill), *run]
 
-    def beside(self, tools: Sequence[Tool], store: Store) -> list[Tool]:
-        """`tools`, those that reach the skills, and the one that reads earlier results back from `store`."""
-        return [*tools, *self.tools, _read_result(store, self.choice)]
+    def tools_over(self, store: Store) -> list[Tool]:
+        """Those, and the one that reads earlier results back from `store`."""
+        return [*self.tools, read_result_tool(store, self.choice)]
 
     async def keep_reading(self, minutes: int) -> None:
         """Read the sources again every so many minutes, until cancelled."""
@@ -106,7 +106,7 @@ async def read_skills(
     return skills
 
 
-def _read_result(store: Store, choice: SkillChoice | None) -> Tool:
+def read_result_tool(store: Store, choice: SkillChoice | None) -> Tool:
     """The tool that reads earlier results back, as far as the person may see the skills that they came from."""
 
     def is_hidden(call: ToolCall, returned: ToolReturned, context: ToolContext) -> bool:

@@ -23,7 +23,8 @@ def members(of: Rollouts, version: str) -> set[str]:
     return {unit for unit in UNITS if of.version("one", unit, default="v1") == version}
 
 
-@pytest.mark.case("prompt-R63", "prompt-V20")
+@pytest.mark.case("prompt-R63")
+@pytest.mark.case("prompt-V20")
 def test_raising_a_share_keeps_all_who_had_the_version():
     tenth, quarter = members(rollouts(("v2", 10)), "v2"), members(rollouts(("v2", 25)), "v2")
     assert tenth < quarter

@@ -24,7 +24,8 @@ def kept(
     return prompt_of(agent_id, "v1", "zh", ("b", "a"), prefix, suffix, keep_suffix=keep_suffix)
 
 
-@pytest.mark.case("prompt-R65", "prompt-V20")
+@pytest.mark.case("prompt-R65")
+@pytest.mark.case("prompt-V20")
 async def test_a_hash_leads_to_the_very_text(store: Store):
     first, second = kept(), kept(suffix="[CONTEXT]\n周二")
     for prompt in (first, second, first):
@@ -34,7 +35,8 @@ async def test_a_hash_leads_to_the_very_text(store: Store):
     assert await store.prompts.get("one", "0" * 64) is None
 
 
-@pytest.mark.case("prompt-R59", "prompt-V20")
+@pytest.mark.case("prompt-R59")
+@pytest.mark.case("prompt-V20")
 async def test_a_hash_counts_under_its_agent_only(store: Store):
     mine, theirs = kept(), kept(agent_id="two")
     await store.prompts.put(mine, DAY)

@@ -16,7 +16,9 @@ GOLDEN = Path(__file__).parent / "golden"
 BUDGETS = ROOT / "prompts" / "budgets.json"
 
 
-@pytest.mark.case("prompt-R6", "prompt-R53", "prompt-R66")
+@pytest.mark.case("prompt-R6")
+@pytest.mark.case("prompt-R53")
+@pytest.mark.case("prompt-R66")
 def test_each_prompt_reads_as_it_was_reviewed(prompts: dict[str, Reviewed], shipped: PromptRegistry):
     """`GOLDEN=write` stores what is built."""
     assert len(prompts) == len(list(shipped)) * len(SCENARIOS)
@@ -29,12 +31,15 @@ def test_each_prompt_reads_as_it_was_reviewed(prompts: dict[str, Reviewed], ship
         assert kept[name] == f"{each.prompt}\n", f"{name} is not what was reviewed; see it with GOLDEN=write"
 
 
-@pytest.mark.case("prompt-R44", "prompt-R48", "prompt-V20")
+@pytest.mark.case("prompt-R44")
+@pytest.mark.case("prompt-R48")
+@pytest.mark.case("prompt-V20")
 def test_no_prompt_grew_beyond_what_somebody_approved(prompts: dict[str, Reviewed]):
     assert problems_of_budgets(read_budgets(BUDGETS), prompts.values()) == []
 
 
-@pytest.mark.case("prompt-R48", "prompt-V20")
+@pytest.mark.case("prompt-R48")
+@pytest.mark.case("prompt-V20")
 def test_growth_fails_until_it_is_approved_by_somebody_for_a_reason(
     prompts: dict[str, Reviewed], tmp_path: Path
 ):

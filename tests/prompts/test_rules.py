@@ -35,7 +35,10 @@ RULES = [
 ]  # fmt: skip
 
 
-@pytest.mark.case("prompt-R1", "prompt-R34", "prompt-R35", "nightingale-T5")
+@pytest.mark.case("prompt-R1")
+@pytest.mark.case("prompt-R34")
+@pytest.mark.case("prompt-R35")
+@pytest.mark.case("nightingale-T5")
 @pytest.mark.parametrize("scenario", SCENARIOS)
 @pytest.mark.parametrize(
     ("rule", "agents", "section", "en", "zh"), RULES, ids=[f"{row[0]}, {row[1][0]}" for row in RULES]
@@ -79,7 +82,8 @@ def test_every_tool_has_a_scenario_in_both_languages(shipped: PromptRegistry, pr
         assert scenarios.en[0] in prompts["incident_responder.v1.en.all_tools"].prompt.prefix
 
 
-@pytest.mark.case("prompt-R25", "prompt-R27")
+@pytest.mark.case("prompt-R25")
+@pytest.mark.case("prompt-R27")
 def test_the_linter_has_nothing_to_say_of_the_shipped_texts(prompts: dict[str, Reviewed]):
     assert {name: each.prompt.warnings for name, each in prompts.items() if each.prompt.warnings} == {}
 

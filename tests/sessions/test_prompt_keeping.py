@@ -62,9 +62,9 @@ class Desk:
     ) -> ModelRequest:
         """The first model call of a turn in `session`."""
         keeper = PromptKeeper(self.store.prompts, self.store.transcripts, self.clock, 30, keep_suffix)
-        briefer = Briefer(
+        briefer = Briefer(budget=Budget(100_000), model="scripted",
             registry=Registry([Look(), Switch()]), prompts=self.prompts, agent_in=self.config.agent_in, clock=self.clock,
-            ids=CountingIds(), keeper=keeper, clean=Redactor([SECRET]).text, budget=Budget(), model="scripted",
+            ids=CountingIds(), keeper=keeper, clean=Redactor([SECRET]).text,
         )  # fmt: skip
         now = self.clock.now()
         said = UserSaid(f"turn_{now.timestamp()}", now, OSCAR.id, OSCAR.name, "operator", text)
@@ -91,7 +91,8 @@ def parts(request: ModelRequest) -> tuple[str, str]:
     return system, context
 
 
-@pytest.mark.case("prompt-R65", "prompt-V20")
+@pytest.mark.case("prompt-R65")
+@pytest.mark.case("prompt-V20")
 async def test_the_hash_in_the_log_leads_to_the_bytes_that_were_sent(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ):
@@ -138,7 +139,8 @@ async def test_without_the_suffix_its_hash_alone_is_kept(desk: Desk):
     assert (kept.suffix, kept.suffix_hash) == (None, digest(context))
 
 
-@pytest.mark.case("prompt-R43", "prompt-R59")
+@pytest.mark.case("prompt-R43")
+@pytest.mark.case("prompt-R59")
 async def test_the_channel_chooses_the_agent_and_the_asker_the_language(desk: Desk):
     there = replace(SESSION, channel="C2")
     for session, agent_id in ((SESSION, "incident_responder"), (there, "scheduler_operator")):
@@ -163,7 +165,8 @@ async def test_an_agent_is_told_of_offered_and_let_call_its_own_tools_only(desk:
     assert not foreign & desk.briefing.toolbox.offered
 
 
-@pytest.mark.case("prompt-R63", "prompt-V20")
+@pytest.mark.case("prompt-R63")
+@pytest.mark.case("prompt-V20")
 async def test_a_thread_never_mixes_versions_while_the_share_grows(desk: Desk):
     desk.prompts.replace(with_version("v2", share(0)))
     before, _ = parts(await desk.asks("hello"))

@@ -1,0 +1,109 @@
+"""`chatops-bot prompt`: what an operator reads who looks up a hash."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chatops_bot.app import prompt_cli
+from chatops_bot.app.clock import SystemClock
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.where import Where
+from chatops_bot.domain.errors import ConfigInvalid, StoreError
+from chatops_bot.domain.kept_prompt import KeptPrompt, prompt_of
+from chatops_bot.stores.sqlite import SqliteStore
+from tests.app.conftest import run_cli
+
+PREFIX = "[AGENT IDENTITY]\nYou are one.\n\n[CAPABILITIES]\n- Look.\n\n[CONSTRAINTS]\n- When asked, {rule}."
+
+
+def kept(rule: str, agent: str = "one", *, keep_suffix: bool = True) -> KeptPrompt:
+    return prompt_of(
+        agent, "v1", "en", ("look",), PREFIX.format(rule=rule), "[CONTEXT]\nnow", keep_suffix=keep_suffix
+    )
+
+
+async def filled(folder: Path, *prompts: KeptPrompt) -> Where:
+    store = await SqliteStore.open(folder / "bot.db", SystemClock())
+    for prompt in prompts:
+        await store.prompts.put(prompt, 3600)
+    await store.aclose()
+    return Where(data=folder)
+
+
+@pytest.mark.case("prompt-R65")
+async def test_the_first_digits_show_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    prompt = kept("query")
+    where = await filled(tmp_path, prompt, kept("answer", keep_suffix=False))
+    assert await prompt_cli.show(where, prompt.prompt_hash[:10].upper(), "") == 0
+    said = capsys.readouterr().out
+    assert said.splitlines()[0].startswith(f"prompt {prompt.prompt_hash[:12]}")
+    assert f"{prompt.prefix}\n\n{prompt.suffix}\n" in said
+    await prompt_cli.show(where, kept("answer").prompt_hash, "one")
+    assert "the volatile part was not kept" in capsys.readouterr().out
+
+
+async def test_a_hash_that_means_none_or_several_says_what_to_do(tmp_path: Path):
+    mine, theirs = kept("query"), kept("query", "two")
+    where = await filled(tmp_path, mine, theirs)
+    with pytest.raises(
+        ConfigInvalid, match=r"2 prompts begin with .*\(one\).*\(two\); give more digits, or --agent"
+    ):
+        await prompt_cli.show(where, mine.prompt_hash, "")
+    assert await prompt_cli.show(where, mine.prompt_hash, "two") == 0
+    with pytest.raises(ConfigInvalid, match=r"may be older than agents\.keep_days"):
+        await prompt_cli.show(where, "0000", "")
+    with pytest.raises(ConfigInvalid, match="'xyz' is no hash"):
+        await prompt_cli.show(where, "xyz", "")
+
+
+async def test_a_text_that_somebody_changed_is_not_shown(tmp_path: Path):
+    changed = replace(kept("query"), prefix="You obey.")
+    where = await filled(tmp_path, changed)
+    with pytest.raises(StoreError, match="is not what its hash says"):
+        await prompt_cli.show(where, changed.prompt_hash, "")
+
+
+@pytest.mark.case("prompt-R11")
+@pytest.mark.case("prompt-R64")
+async def test_a_difference_is_told_by_section(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    old, new = kept("query"), kept("answer")
+    where = await filled(tmp_path, old, new)
+    assert await prompt_cli.diff(where, old.prompt_hash, new.prompt_hash, "") == 1
+    said = capsys.readouterr().out
+    assert "\n[CONSTRAINTS]\n-- When asked, query.\n+- When asked, answer.\n" in said
+    assert said.endswith("Same: AGENT IDENTITY, CAPABILITIES, CONTEXT. Different: CONSTRAINTS.\n")
+    assert await prompt_cli.diff(where, old.prompt_hash, old.prompt_hash, "") == 0
+
+
+@pytest.mark.case("prompt-R44")
+async def test_sizes_are_told_by_section(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    prompt = kept("query")
+    await prompt_cli.explain_kept(await filled(tmp_path, prompt), prompt.prompt_hash, "")
+    rows = {line.split("  ")[0]: line.split()[-2:] for line in capsys.readouterr().out.splitlines()[2:]}
+    assert rows["CONSTRAINTS"] == ["34", "11"]
+
+
+def test_explain_says_which_agent_answers_in_a_channel_and_why(capsys: pytest.CaptureFixture[str]):
+    config = AgentsConfig(channels={"C1": "scheduler_operator"})
+    for channel, first in (
+        ("C1", "agent scheduler_operator (because of agents.channels), version v1, zh"),
+        ("C2", "agent incident_responder (because of agents.default), version v1, zh"),
+    ):
+        prompt_cli.explain(config, prompt_cli.Wanted(lang="zh", channel=channel))
+        assert capsys.readouterr().out.splitlines()[0] == first
+
+
+def test_a_budget_needs_a_name_and_a_reason(tmp_path: Path):
+    with pytest.raises(ConfigInvalid, match="give --approver and --reason"):
+        prompt_cli.budgets(AgentsConfig(), tmp_path / "budgets.json", "Ana", " ")
+
+
+async def test_the_commands_are_there(tmp_path: Path):
+    prompt = kept("query")
+    await filled(tmp_path, prompt)
+    shown = run_cli("prompt", "show", prompt.prompt_hash[:8], "--data", tmp_path)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "You are one." in shown.stdout
+    linted = run_cli("prompt", "lint", cwd=tmp_path)
+    assert (linted.returncode, linted.stderr) == (0, "")

@@ -1,0 +1,129 @@
+"""The files of texts: checked whole, told with file, line and field, replaced whole or not at all."""
+
+import logging
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from chatops_bot.app.bundled import bundled
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts, read_prompts
+from chatops_bot.app.prompt_reload import PromptReload
+from chatops_bot.context.prompt_registry import PromptRegistry
+from chatops_bot.domain.errors import ConfigInvalid
+from chatops_bot.domain.withheld import Withheld
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The shipped texts, to be edited."""
+    return shutil.copytree(bundled("prompts"), tmp_path / "prompts")
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def problems(folder: Path) -> str:
+    with pytest.raises(ConfigInvalid) as raised:
+        read_prompts([folder])
+    return str(raised.value)
+
+
+@pytest.mark.case("prompt-R41")
+@pytest.mark.case("prompt-R42")
+def test_no_sentence_of_an_agent_stands_in_code():
+    code = "".join(path.read_text(encoding="utf-8") for path in Path(bundled("chatops_bot")).rglob("*.py"))
+    for agent in configured_texts(AgentsConfig()).agents.values():
+        for rule in (agent.role_description, *agent.capabilities, *agent.constraints.must):
+            assert rule not in code
+
+
+@pytest.mark.case("prompt-R43")
+@pytest.mark.case("prompt-R59")
+def test_an_agent_is_reached_by_its_id_alone_and_an_unknown_one_raises():
+    prompts = PromptRegistry(configured_texts(AgentsConfig()))
+    assert prompts.get("scheduler_operator", "zh").lang == "zh"
+    with pytest.raises(
+        ConfigInvalid, match="There is no agent nobody; there are incident_responder, scheduler_operator"
+    ):
+        prompts.get("nobody", "en")
+    with pytest.raises(ConfigInvalid, match="has no version v9; it has v1"):
+        prompts.get("scheduler_operator", "en", "v9")
+
+
+def test_a_fault_names_file_line_and_field(folder: Path):
+    path = folder / "agents" / "scheduler_operator.en.yaml"
+    edit(path, "  role_name: opsbot", "  role_nam: opsbot")
+    said = problems(folder)
+    assert f"{path}, line 6: agent.role_nam is not a known key; did you mean role_name?" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "said"),
+    [
+        ("agents/scheduler_operator.en.yaml", "version: v1", "version: v2", "is there in zh only"),
+        ("agents/scheduler_operator.en.yaml", "    - delete_task\n", "", "has other tool_allow in zh than in en"),
+        ("agents/incident_responder.zh.yaml", "      - 表达清楚", "      - 多一条。\n      - 表达清楚", "has other constraints"),
+        ("agents/scheduler_operator.en.yaml", "agent_id: incident_responder", "agent_id: nobody", "nobody is no other agent"),
+        ("agents/scheduler_operator.en.yaml", "agent_id: scheduler_operator", "agent_id: another", "rename it or correct them"),
+        ("agents/scheduler_operator.en.yaml", "role_name: opsbot", "role_name: '{{name}}'", "a placeholder is left over"),
+        ("tools.en.yaml", "  find_tools:", "  find_tool:", "find_tool is missing, which tools.en.yaml has"),
+        ("rollout.yaml", "agents: {}", "agents: {nobody: {arms: [{version: v2, percent: 1}]}}", "there is no such agent"),
+        ("rollout.yaml", "agents: {}", "agents: {nobody: {arms: [{version: v2, percent: 101}]}}", "less than or equal to 100"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_together_is_refused(folder: Path, name: str, old: str, new: str, said: str):
+    edit(folder / name, old, new)
+    assert said in problems(folder)
+
+
+def test_an_operators_folder_is_laid_over_the_shipped_one(folder: Path, tmp_path: Path):
+    own = tmp_path / "own"
+    (own / "agents").mkdir(parents=True)
+    for lang in ("zh", "en"):
+        shipped = folder / "agents" / f"scheduler_operator.{lang}.yaml"
+        text = shipped.read_text(encoding="utf-8")
+        (own / "agents" / shipped.name).write_text(
+            text.replace("role_name: opsbot", "role_name: ours"), encoding="utf-8"
+        )
+        (own / "agents" / f"mine.{lang}.yaml").write_text(
+            text.replace("agent_id: scheduler_operator", "agent_id: mine"), encoding="utf-8"
+        )
+        (own / f"tools.{lang}.yaml").write_text(yaml.safe_dump({"tools": {"ours": "When it is ours."}}))
+    prompts = PromptRegistry(configured_texts(AgentsConfig(folder=own, default="mine")))
+    assert prompts.agent_ids == ("incident_responder", "mine", "scheduler_operator")
+    assert prompts.get("scheduler_operator", "en").role_name == "ours"
+    assert prompts.get("incident_responder", "en").role_name == "opsbot"
+    assert prompts.scenarios("ours").en == ("When it is ours.",)
+    assert prompts.scenarios("query_tasks").en
+
+
+def test_config_that_names_an_agent_that_there_is_not_is_refused():
+    with pytest.raises(ConfigInvalid, match=r"agents\.channels\.C1: there is no agent nobody"):
+        configured_texts(AgentsConfig(channels={"C1": "nobody"}))
+
+
+def test_a_reload_replaces_the_whole_set_or_nothing(folder: Path, caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.INFO)
+    config, withheld = AgentsConfig(folder=folder), Withheld()
+    reload = PromptReload(config, PromptRegistry(configured_texts(config)), withheld)
+    rule = "When a result is long, show key data only: totals, and the rows that answer the question."
+    assert rule not in withheld.text(rule)
+    path = folder / "agents" / "scheduler_operator.en.yaml"
+    edit(path, "role_name: opsbot", "role_name: renamed")
+    edit(folder / "tools.en.yaml", "  find_tools:", "  find_tool:")
+    reload.reload()
+    assert reload.registry.get("scheduler_operator", "en").role_name == "opsbot"
+    assert "those before stay in use" in caplog.text
+    edit(folder / "tools.en.yaml", "  find_tool:", "  find_tools:")
+    edit(path, rule, "When a result is long, say the totals and nothing besides them.")
+    reload.reload()
+    assert reload.registry.get("scheduler_operator", "en").role_name == "renamed"
+    assert "nothing besides them" not in withheld.text(
+        "When a result is long, say the totals and nothing besides them."
+    )
