@@ -107,8 +107,7 @@ async def open_bot(
         directory = ChatAndLocalPeople(slack.directory, people)
         metered = partial(MeteredModel, metrics=metrics)
         core = build_core(
-            config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
-            store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
+            config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory, store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
             rerouted=metrics.tools_rerouted.inc if routed else None, overhears=every_message if model else configured_overhearing(secrets, ids),
