@@ -29,7 +29,9 @@ def last_result(request: ModelRequest) -> str:
 @pytest.mark.case("prompt-R59")
 @pytest.mark.case("prompt-R60")
 async def test_the_other_agent_answers_with_its_own_prompt_and_tools(world: World):
-    model = ScriptedModel([ASK, calls(("look", {"name": "x"})), says("Run 42 failed."), says("It was run 42.")])
+    model = ScriptedModel(
+        [ASK, calls(("look", {"name": "x"})), says("Run 42 failed."), says("It was run 42.")]
+    )
     async with world.bot(model, tools=[Look()]):
         ts = await world.says("oscar", f"{world.mention} what failed?")
         _, answer = await world.settled(ts, 1)
@@ -51,7 +53,9 @@ async def test_the_other_agent_answers_with_its_own_prompt_and_tools(world: Worl
 
 async def test_a_consulted_agent_proposes_nothing(world: World):
     write = calls(("delete_task", {"task_id": 1}))
-    model = ScriptedModel([ASK, write, says("Propose to delete task 1."), says("Shall I?"), says("Nothing waits.")])
+    model = ScriptedModel(
+        [ASK, write, says("Propose to delete task 1."), says("Shall I?"), says("Nothing waits.")]
+    )
     async with world.bot(model):
         ts = await world.says("adam", f"{world.mention} clean up")
         await world.settled(ts, 1)
