@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from chatops_bot.agent.consulting import ConsultAgent, NothingKept
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
@@ -153,6 +154,7 @@ def build_core(
     redactor = Withheld(secrets.values())
     prompts = PromptReload(config.agents, PromptRegistry(texts or configured_texts(config.agents)), redactor)
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
+    consult, registry = with_consulting(registry, config.agents.consult_depth, prompts.registry)
     hide_in = [redactor, logs] if logs else [redactor]
     sealed = SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
     engine = build_engine(
@@ -166,10 +168,16 @@ def build_core(
         policy=engine.policy, secrets=sealed,
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
+    briefer = _briefer(
+        config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted
+    )
+    if consult is not None:
+        rounds = max(1, config.model.max_rounds // 2)
+        consult.answer_with(Loop(model, dispatcher, NothingKept(), clock, ids, max_rounds=rounds), briefer)
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        briefer=_briefer(config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        briefer=briefer, cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
     router = Router(
@@ -181,6 +189,16 @@ def build_core(
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
         reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=prompts,
     )  # fmt: skip
+
+
+def with_consulting(
+    registry: Registry, depth: int, prompts: PromptRegistry
+) -> tuple[ConsultAgent | None, Registry]:
+    """The registry with the tool by which agents consult each other, where there are several and they may."""
+    if depth == 0 or len(prompts.agent_ids) < 2:
+        return None, registry
+    consult = ConsultAgent(depth)
+    return consult, Registry([*registry, consult])
 
 
 def _briefer(
