@@ -78,7 +78,7 @@ class ConsultAgent:
         self._desk: Consultant | None = None
         self.spec = ToolSpec(
             CONSULT_AGENT, DESCRIPTION, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
-            timeout=CONSULT_SECONDS,
+            timeout=CONSULT_SECONDS, of_agent=True,
         )  # fmt: skip
 
     def answer_with(self, loop: Loop, briefs: Briefs) -> None:

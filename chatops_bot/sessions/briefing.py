@@ -103,7 +103,9 @@ class Briefer:
         box, suggested = self._toolbox(skills, agent, asked, ())
         last = len(context.agents) > depth  # the chain counts the first agent, which nobody consulted
         allowed = box.allowed - {CONSULT_AGENT} if last else box.allowed
-        toolbox = Toolbox(self._registry, allowed=allowed, offered=box.offered & allowed)
+        toolbox = Toolbox(
+            self._registry, allowed=allowed, offered=box.offered & allowed, brought=kept_back(skills)
+        )
         source = f"question of the agent {context.agents[-2]}"
         personal = self._clean(self._told(personal_skills, skills, frozenset(), agent))
         suffix = self._suffix(agent, asked, (), personal, suggested)
