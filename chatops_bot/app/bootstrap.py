@@ -123,8 +123,8 @@ async def open_bot(
         await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
-        resting = partial(come_to_rest, slack, core, desk, config.shutdown.drain_seconds)
-        stack.push_async_callback(resting, hurry or asyncio.Event())
+        drain_seconds = config.shutdown.drain_seconds
+        stack.push_async_callback(come_to_rest, slack, core, desk, drain_seconds, hurry or asyncio.Event())
         core.router.resume(never_started)
         await core.router.resume_forms()
         stack.callback(peers.stop_taking_over)
