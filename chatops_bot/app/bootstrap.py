@@ -98,9 +98,8 @@ async def open_bot(
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
-        skills, registry = await _skills_and_tools(
-            stack, config, secrets, clock, kept, metrics, tools, routed
-        )
+        opened = _skills_and_tools(stack, config, secrets, clock, kept, metrics, tools, routed)
+        skills, registry = await opened
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -123,8 +122,8 @@ async def open_bot(
         await core.applying.recover()
         desk = local_desk(core, terminal, platform, people, rests, ids)
         api = await stack.enter_async_context(local_api(config.data))
-        drain_seconds = config.shutdown.drain_seconds
-        stack.push_async_callback(come_to_rest, slack, core, desk, drain_seconds, hurry or asyncio.Event())
+        resting = partial(come_to_rest, slack, core, desk, config.shutdown.drain_seconds)
+        stack.push_async_callback(resting, hurry or asyncio.Event())
         core.router.resume(never_started)
         await core.router.resume_forms()
         stack.callback(peers.stop_taking_over)

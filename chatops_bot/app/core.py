@@ -155,8 +155,7 @@ def build_core(
     prompts = PromptReload(config.agents, PromptRegistry(texts or configured_texts(config.agents)), redactor)
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
     consult, registry = with_consulting(registry, config.agents.consult_depth, prompts.registry)
-    hide_in = [redactor, logs] if logs else [redactor]
-    sealed = SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
+    sealed = _sealed(config, store, node, [redactor, logs] if logs else [redactor], clock, ids)
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
         redactor=redactor, secrets=sealed,
@@ -179,9 +178,7 @@ def build_core(
         briefer=briefer, cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
-    router = _router(
-        engine, store, platform, forms=forms, followups=followups, conductor=conductor, overhears=overhears
-    )
+    router = _router(engine, store, platform, forms, followups, conductor, overhears)
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, secrets=sealed, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
@@ -189,8 +186,14 @@ def build_core(
     )  # fmt: skip
 
 
+def _sealed(
+    config: Config, store: Store, node: Node, hide_in: Sequence[Withheld], clock: Clock, ids: Ids
+) -> SealedSecrets:
+    return SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
+
+
 def _router(
-    engine: Engine, store: Store, platform: Platform, *, forms: Forms, followups: Followups, conductor: Conductor,
+    engine: Engine, store: Store, platform: Platform, forms: Forms, followups: Followups, conductor: Conductor,
     overhears: Overhears,
 ) -> Router:  # fmt: skip
     """What takes events in and gives each to whoever deals with it."""
