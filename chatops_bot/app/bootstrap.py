@@ -98,9 +98,8 @@ async def open_bot(
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
-        skills, registry = await _skills_and_tools(
-            stack, config, secrets, clock, kept, metrics, tools, routed
-        )
+        opened = _skills_and_tools(stack, config, secrets, clock, kept, metrics, tools, routed)
+        skills, registry = await opened
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)

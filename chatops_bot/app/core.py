@@ -155,14 +155,12 @@ def build_core(
     prompts = PromptReload(config.agents, PromptRegistry(texts or configured_texts(config.agents)), redactor)
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
     consult, registry = with_consulting(registry, config.agents.consult_depth, prompts.registry)
-    hide_in = [redactor, logs] if logs else [redactor]
-    sealed = SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
+    sealed = _sealed(config, store, node, [redactor, logs] if logs else [redactor], clock, ids)
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
         redactor=redactor, secrets=sealed,
     )  # fmt: skip
     dispatcher = _dispatcher(config, engine, store, registry, redactor, clock, ids, sealed)
-    decisions = engine.decisions_on(platform)
     forms = Forms(
         store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids,
         policy=engine.policy, secrets=sealed,
@@ -180,14 +178,29 @@ def build_core(
         briefer=briefer, cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
-    router = Router(
-        store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, reasons=engine.reasons, undoing=engine.undoing, keeping=engine.keeping, forms=forms,
-        followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
-    )  # fmt: skip
+    router = _router(engine, store, platform, forms, followups, conductor, overhears)
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, secrets=sealed, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
         reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=prompts,
+    )  # fmt: skip
+
+
+def _sealed(
+    config: Config, store: Store, node: Node, hide_in: Sequence[Withheld], clock: Clock, ids: Ids
+) -> SealedSecrets:
+    return SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
+
+
+def _router(
+    engine: Engine, store: Store, platform: Platform, forms: Forms, followups: Followups, conductor: Conductor,
+    overhears: Overhears,
+) -> Router:  # fmt: skip
+    """What takes events in and gives each to whoever deals with it."""
+    return Router(
+        store=store, platform=platform, decisions=engine.decisions_on(platform), reading=engine.reading,
+        renewals=engine.renewals, reasons=engine.reasons, undoing=engine.undoing, keeping=engine.keeping, forms=forms,
+        followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
     )  # fmt: skip
 
 
