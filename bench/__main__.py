@@ -2,7 +2,7 @@
 
 import argparse
 
-from bench import briefing, cutting, looping, parsing, redacting, showing
+from bench import briefing, cutting, looping, parsing, projecting, redacting, routing, showing
 
 PATHS = {
     "parsing": parsing,
@@ -10,7 +10,9 @@ PATHS = {
     "showing": showing,
     "cutting": cutting,
     "redacting": redacting,
+    "projecting": projecting,
     "briefing": briefing,
+    "routing": routing,
 }
 
 

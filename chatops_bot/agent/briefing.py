@@ -40,7 +40,7 @@ class Briefing:
         self, said: Sequence[Message], language: Language, *, may_call: bool = True
     ) -> ModelRequest:
         """The next model call: `said` is what came since in this turn. Raises StoreError when it cannot be kept."""
-        tools = self.toolbox.definitions() if may_call else ()
+        tools = self.toolbox.definitions()
         whole = (*self.history, *said)
         sent: Sequence[Message] = whole
         loaded = loaded_in(whole)
@@ -50,7 +50,7 @@ class Briefing:
             if loaded_in(sent) != loaded:  # a skill whose text was left out can be loaded again
                 system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
         await self.keep(system.text, [tool.name for tool in tools])
-        request = ModelRequest((system, *sent), tools, language)
+        request = ModelRequest((system, *sent), tools, language, may_call)
         if self.window is not None:
             self.window.sends(request)
         return request

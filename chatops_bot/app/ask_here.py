@@ -21,6 +21,7 @@ from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.local_socket import user_name
 from chatops_bot.app.logs import set_up_logs
 from chatops_bot.app.model_choice import configured_model
+from chatops_bot.app.routing import routes
 from chatops_bot.app.skills import read_skills
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.redaction import Redactor
@@ -69,9 +70,13 @@ async def bot_for_one_question(
             )
         )
         skills = await read_skills(config)
+        routed = routes(config, secrets)
+        registry = await stack.enter_async_context(
+            open_registry(config, secrets, clock, skills.tools_over(store), routed=routed)
+        )
         core = build_core(
             config, secrets, clock=clock, ids=ids, store=store, model=configured_model(config, secrets, session),
-            registry=await stack.enter_async_context(open_registry(config, secrets, clock, skills.tools_over(store))),
+            registry=registry, rerouted=(lambda: None) if routed else None,
             platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, ids, None),
             skills=skills.choice,
         )  # fmt: skip

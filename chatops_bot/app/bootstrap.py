@@ -33,6 +33,7 @@ from chatops_bot.app.model_choice import configured_model, configured_overhearin
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
+from chatops_bot.app.routing import routes
 from chatops_bot.app.skills import BotSkills, read_skills
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
@@ -86,17 +87,20 @@ async def open_bot(
     posts: Pace = POSTS,
     tools: Sequence[Tool] = (),
     logs: Withheld | None = None,
+    routed: bool | None = None,
 ) -> AsyncGenerator[Bot, None]:
     """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines go through. The
-    other arguments are for tests that play a model, a crash, a workspace without rate limits, or a back end.
-
-    Raises StoreError or PlatformError when it cannot start.
+    other arguments are for tests that play a model, a crash, a workspace without rate limits, or a back end. A model that is played
+    is offered all tools unless it is to be `routed`. Raises StoreError or PlatformError when it cannot start.
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         turns = TurnCount(metrics := Metrics())
-        skills, registry = await _skills_and_tools(stack, config, secrets, clock, kept, metrics, tools)
+        routed = (model is None and routes(config, secrets)) if routed is None else routed
+        skills, registry = await _skills_and_tools(
+            stack, config, secrets, clock, kept, metrics, tools, routed
+        )
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -107,7 +111,7 @@ async def open_bot(
             store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
-            overhears=every_message if model else configured_overhearing(secrets, ids),
+            rerouted=metrics.tools_rerouted.inc if routed else None, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
@@ -141,11 +145,13 @@ async def _skills_and_tools(
     store: Store,
     metrics: Metrics,
     more: Sequence[Tool],
+    routed: bool,
 ) -> tuple[BotSkills, Registry]:
-    """The skills, read, and every tool: those of the back ends, those that reach the skills, and `more`."""
+    """The skills, read, and every tool: those of the back ends, those that reach the skills, `more`, and what finds one."""
     skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
     tools = [*more, *skills.tools_over(store)]
-    return skills, await stack.enter_async_context(open_registry(config, secrets, clock, tools))
+    registry = open_registry(config, secrets, clock, tools, routed=routed)
+    return skills, await stack.enter_async_context(registry)
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:

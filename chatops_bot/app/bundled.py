@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from chatops_bot.context.prompt_phrases import PromptPhrases
+from chatops_bot.context.routing_data import Routing
 from chatops_bot.context.skill_text import SkillWords
 from chatops_bot.domain.language import Language
 
@@ -40,6 +41,11 @@ def load_skill_words() -> dict[Language, SkillWords]:
         language: SkillWords.model_validate(_read(f"skills.{language}.yaml", "skills"))
         for language in _languages()
     }
+
+
+def load_routing() -> Routing:
+    """What routing goes by. Raises pydantic's ValidationError, naming the field, when the file is wrong."""
+    return Routing.model_validate(_read("routing.yaml", "routing"))
 
 
 def _languages() -> tuple[Language, ...]:

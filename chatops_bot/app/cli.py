@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+from chatops_bot.app.evals_cli import add_eval
 from chatops_bot.domain.errors import ChatopsError
 
 CANNOT_START = 2
@@ -49,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_audit,
         _add_prompt,
         _add_skills,
+        add_eval,
         _add_doctor,
     ):
         add(commands)

@@ -98,6 +98,8 @@ class ModelConfig(Section):
     connect_seconds: float = Field(default=10, gt=0, le=120)
     first_delta_seconds: float = Field(default=60, gt=0, le=600)
     between_deltas_seconds: float = Field(default=60, gt=0, le=600)
+    routing: Literal["auto", "off"] = "auto"
+    """auto: an agent with more than eight tools is offered those that the request is about."""
 
 
 class ProposalsConfig(Section):

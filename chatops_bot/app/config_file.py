@@ -19,22 +19,24 @@ MAX_DEPTH = 16
 """The deepest key that there is has depth 4; the parser of a file without bound would exhaust the stack."""
 
 
-def read_config_file(path: Path) -> tuple[Any, dict[KeyPath, int]]:
+def read_config_file(
+    path: Path, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
+) -> tuple[Any, dict[KeyPath, int]]:
     """The value of a YAML file, and the line of every key in it. Raises ConfigInvalid with file and line."""
-    return _parse(path, _text(path))
+    return _parse(path, _text(path, max_bytes), max_depth)
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, max_bytes: int) -> str:
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(max_bytes + 1)
     except OSError as error:
         raise ConfigInvalid(
             f"{path}: cannot be read ({error.strerror}); name the file with --config."
         ) from error
-    if len(data) > MAX_BYTES:
+    if len(data) > max_bytes:
         raise ConfigInvalid(
-            f"{path}: is larger than {MAX_BYTES // 1024} KiB; this is not a configuration file."
+            f"{path}: is larger than {max_bytes // 1024} KiB; this is not a configuration file."
         )
     try:
         return data.decode("utf-8-sig")
@@ -43,10 +45,10 @@ def _text(path: Path) -> str:
         raise ConfigInvalid(f"{path}, line {line}: is not UTF-8 text; save it as UTF-8.") from error
 
 
-def _parse(path: Path, text: str) -> tuple[Any, dict[KeyPath, int]]:
+def _parse(path: Path, text: str, max_depth: int) -> tuple[Any, dict[KeyPath, int]]:
     """The YAML value, and the line of every key in it."""
     try:
-        _refuse_what_config_never_needs(path, text)
+        _refuse_what_config_never_needs(path, text, max_depth)
         loader = yaml.SafeLoader(text)
         try:
             node = loader.get_single_node()
@@ -70,7 +72,7 @@ def _parse(path: Path, text: str) -> tuple[Any, dict[KeyPath, int]]:
         ) from error
 
 
-def _refuse_what_config_never_needs(path: Path, text: str) -> None:
+def _refuse_what_config_never_needs(path: Path, text: str, max_depth: int) -> None:
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         line = event.start_mark.line + 1 if event.start_mark else 1
@@ -82,9 +84,9 @@ def _refuse_what_config_never_needs(path: Path, text: str) -> None:
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
-        if depth > MAX_DEPTH:
+        if depth > max_depth:
             raise ConfigInvalid(
-                f"{path}, line {line}: is nested deeper than {MAX_DEPTH} levels; no key here is."
+                f"{path}, line {line}: is nested deeper than {max_depth} levels; no key here is."
             )
 
 

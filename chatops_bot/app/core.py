@@ -17,8 +17,9 @@ from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.one_key import one_key
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.prompt_reload import PromptReload
+from chatops_bot.app.routing import tool_choice, with_finder
 from chatops_bot.context.budget import Budget
-from chatops_bot.context.prompt_registry import PromptRegistry
+from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
@@ -113,11 +114,14 @@ def trusted_authorities() -> ssl.SSLContext:
 
 @asynccontextmanager
 async def open_registry(
-    config: Config, secrets: Secrets, clock: Clock, more: Sequence[Tool] = ()
+    config: Config, secrets: Secrets, clock: Clock, more: Sequence[Tool] = (), *, routed: bool = False
 ) -> AsyncGenerator[Registry, None]:
-    """Every tool that `config` connects, and `more`."""
+    """Every tool that `config` connects, and `more`; where they are `routed`, the tool that finds what routing missed as well."""
     async with httpx.AsyncClient(trust_env=False, verify=trusted_authorities()) as http:
-        yield Registry([*scheduler_tools(_scheduler(config, secrets, http), clock), *more])
+        tools = [*scheduler_tools(_scheduler(config, secrets, http), clock), *more]
+        if routed:
+            tools = with_finder(tools, PromptRegistry(configured_texts(config.agents)).scenarios)
+        yield Registry(tools)
 
 
 def build_core(
@@ -136,14 +140,18 @@ def build_core(
     overhears: Overhears = every_message,
     skills: SkillChoice | None = None,
     logs: Withheld | None = None,
+    rerouted: Callable[[], None] | None = None,
+    texts: PromptTexts | None = None,
 ) -> Core:
     """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
-    `skills` is which skills a turn has, None for none. `logs` is what the log's lines go through. Raises ConfigInvalid for a policy that nobody could meet.
+    `skills` is which skills a turn has, None for none; `rerouted` is told of each turn that begins with other tools than the one
+    before, None: all are on offer. `logs` is what the log's lines go through, `texts` what prompts are made of, None for what
+    `config` names. Raises ConfigInvalid for a policy that nobody could meet.
     """
     redactor = Withheld(secrets.values())
-    prompts = PromptReload(config.agents, PromptRegistry(configured_texts(config.agents)), redactor)
+    prompts = PromptReload(config.agents, PromptRegistry(texts or configured_texts(config.agents)), redactor)
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
     hide_in = [redactor, logs] if logs else [redactor]
     sealed = SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
@@ -161,7 +169,7 @@ def build_core(
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        briefer=_briefer(config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        briefer=_briefer(config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
     router = Router(
@@ -177,15 +185,17 @@ def build_core(
 
 def _briefer(
     config: Config, registry: Registry, prompts: PromptRegistry, store: Store, redactor: Withheld, clock: Clock, ids: Ids,
-    skills: SkillChoice | None, model: str,
+    skills: SkillChoice | None, model: str, rerouted: Callable[[], None] | None,
 ) -> Briefer:  # fmt: skip
     """What says which agent answers, and what its model is told."""
+    choice = tool_choice(registry, prompts.scenarios, rerouted) if rerouted else None
     keeper = PromptKeeper(
         store.prompts, store.transcripts, clock, config.agents.keep_days, config.agents.keep_suffix
     )
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
         keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
+        choice=choice,
     )  # fmt: skip
 
 

@@ -70,6 +70,7 @@ class Metrics:
         self.tool_seconds = Histogram(
             "chatops_tool_call_seconds", "How long a tool call took.", ["tool"], buckets=_CALL_SECONDS, registry=of
         )  # fmt: skip
+        self.tools_rerouted = Counter("chatops_tools_rerouted", "Turns that were offered other tools than the turn before.", registry=of)  # fmt: skip
         self.script_runs = Counter("chatops_skill_script_runs", "Scripts of skills that were run, by how they ended.", ["outcome"], registry=of)  # fmt: skip
         self.script_seconds = Histogram("chatops_skill_script_seconds", "How long a script of a skill ran.", buckets=_CALL_SECONDS, registry=of)  # fmt: skip
         self.proposals = Gauge(

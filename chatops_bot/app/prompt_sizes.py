@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptRegistry
-from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief
+from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext
 from chatops_bot.domain.language import Language
 from chatops_bot.ports import ToolSpec
-from chatops_bot.sessions.briefing import PERMISSIONS
+from chatops_bot.sessions.tool_briefs import brief_of
 
 NOON = datetime(2025, 3, 2, 14, 32, tzinfo=UTC)
 _ROUTED = ("query_instances", "analyze_failure", "get_task_detail")
@@ -49,12 +49,7 @@ def prompt_for(
 ) -> AgentPrompt:
     """What the agent would be told in `channel`, offered the tools of these names, None for all that it may use."""
     briefs = [
-        ToolBrief(
-            name=spec.name,
-            description=spec.description,
-            permission_level=PERMISSIONS[spec.effect],
-            scenarios=texts.scenarios(spec.name),
-        )
+        brief_of(spec, texts.scenarios(spec.name))
         for spec in specs
         if (agent.tool_allow is None or spec.name in agent.tool_allow)
         and (names is None or spec.name in names)

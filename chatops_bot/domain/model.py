@@ -90,12 +90,15 @@ class ToolDefinition:
 class ModelRequest:
     """One model call. `tools` keeps its order between calls, so that providers can cache the prefix.
 
-    `language` is that of the turn, for whoever writes fixed texts; None outside a turn.
+    `language` is that of the turn, for whoever writes fixed texts; None outside a turn. Without `may_call` the answer is to be
+    text alone; the tools are shown all the same, since some providers refuse a history of calls without them, and since the
+    request then begins as the one before did.
     """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...]
     language: Language | None = None
+    may_call: bool = True
 
 
 class FinishReason(StrEnum):

@@ -12,6 +12,9 @@ ToolStatus = Literal["ok", "error", "waits", "not_run"]
 READ_RESULT = "read_result"
 """The tool that gives back, in pieces, what was too long to be sent or was sent too long ago."""
 
+FIND_TOOLS = "find_tools"
+"""The tool that finds tools which are not on offer."""
+
 ARGUMENT_CHARS = 64_000
 """The longest arguments that a call may have: about 16,000 tokens, above anything that a tool here takes."""
 

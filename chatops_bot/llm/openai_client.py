@@ -104,6 +104,7 @@ class OpenAIClient:
         self._host = self._url.host_port_subcomponent or ""
         self._errors = ProviderErrors(self._host, model, secrets=[api_key.strip()])
         self._include_usage = True
+        self._can_forbid = True
 
     @property
     def name(self) -> str:
@@ -152,6 +153,7 @@ class OpenAIClient:
             speaker=self.name,
             context_role=self._context_role,
             include_usage=self._include_usage,
+            can_forbid=self._can_forbid,
         )
         try:
             async with asyncio.timeout_at(deadline):
@@ -176,6 +178,14 @@ class OpenAIClient:
             raise self._errors.silent(self._timeouts.first_delta) from error
         if self._include_usage and response.status in _BAD_REQUEST and b"stream_options" in complaint:
             self._include_usage = False
+            return await self._post(request, deadline)
+        if (
+            not request.may_call
+            and self._can_forbid
+            and response.status in _BAD_REQUEST
+            and b"tool_choice" in complaint
+        ):
+            self._can_forbid = False
             return await self._post(request, deadline)
         raise self._errors.from_answer(response.status, complaint, retry_after_of(response.headers))
 

@@ -1,7 +1,7 @@
 """The body of a streaming request for OpenAI-compatible chat completions.
 
-It holds what every provider takes and nothing that some refuse: no temperature, no limit of tokens, no forced choice of a
-tool. What a model said goes back as it came; its reasoning, and what else is opaque, to that same model only.
+It holds what every provider takes and nothing that some refuse: no temperature, no limit of tokens, and of tools
+at most the choice of none. What a model said goes back as it came; its reasoning, and what else is opaque, to that same model only.
 """
 
 import json
@@ -39,12 +39,13 @@ def encode(
     speaker: str = "",
     context_role: ContextRole = "system",
     include_usage: bool = True,
+    can_forbid: bool = True,
 ) -> bytes:
     """The body of a streaming chat completion, as UTF-8 JSON.
 
     `speaker` is the full name under which this model's messages are remembered. The context message goes right behind the
     newest user message, so that what precedes it stays the same between calls and can be cached; `context_role` is its
-    role, for providers that accept one system message only. Lone surrogates, which no provider accepts, become question
+    role, for providers that accept one system message only. `can_forbid`: the provider knows the choice of no tool. Lone surrogates, which no provider accepts, become question
     marks.
     """
     body: dict[str, Any] = {"model": model, "stream": True}
@@ -53,6 +54,8 @@ def encode(
     body["messages"] = [_message(message, context_role, speaker) for message in _in_order(request.messages)]
     if request.tools:
         body["tools"] = _tools(request.tools)
+        if can_forbid and not request.may_call:
+            body["tool_choice"] = "none"
     try:
         return msgspec.json.encode(body)
     except UnicodeEncodeError:  # a lone surrogate, which msgspec refuses to write

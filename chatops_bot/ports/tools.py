@@ -16,12 +16,14 @@ from chatops_bot.domain.tool import Observation, Outcome, Plan, ToolResult
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """Who calls a tool, and from where. `idempotency_key` names the effect of an approved action, else it is empty."""
+    """Who calls a tool, and from where. `idempotency_key` names the effect of an approved action, else it is empty. `allowed` are
+    the names of the tools that the turn's agent may use, None for all."""
 
     person: Person
     session: SessionKey
     turn_id: str
     idempotency_key: str = ""
+    allowed: frozenset[str] | None = None
 
 
 CandidateProvider = Callable[[Any, ToolContext], Awaitable[Candidates]]
@@ -40,7 +42,9 @@ class ToolSpec:
     A call that lacks facts is asked for in a form: of a tool that changes something always, of one that looks when `asks`
     is set. `title` heads the form; `candidates` says, by argument, where the values to choose from are found; `check` looks
     at values before the call is complete, so that whoever fills in a form hears of all that is wrong at once. `undoable`: its
-    plans have an inverse."""
+    plans have an inverse. `of_agent`: it acts on the conversation itself, not on a back end, and is on offer whatever the request
+    is about. `name` is for good: models, transcripts and policies know it. `aliases` are names that it had, and
+    `backend_name` is what its back end calls it now; a call by one of these reaches the tool, and nothing shows them."""
 
     name: str
     description: str
@@ -53,6 +57,9 @@ class ToolSpec:
     check: ArgumentCheck | None = None
     asks: bool = False
     undoable: bool = False
+    of_agent: bool = False
+    aliases: tuple[str, ...] = ()
+    backend_name: str = ""
 
 
 class ReadTool(Protocol):

@@ -13,10 +13,8 @@ from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_p
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import (
     AgentConfig,
-    Permission,
     PromptOptions,
     SessionContext,
-    ToolBrief,
 )
 from chatops_bot.context.scanning import scan_untrusted
 from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, personal_skills, skill_section
@@ -24,13 +22,14 @@ from chatops_bot.context.speakers import people_of
 from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ContextMessage
-from chatops_bot.domain.people import Effect
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Entry, Prompted
-from chatops_bot.ports import Clock, Ids, Tool
+from chatops_bot.ports import Clock, Ids
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.prompt_keeping import PromptKeeper
 from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
+from chatops_bot.sessions.tool_briefs import brief_of
+from chatops_bot.sessions.tool_choice import ToolChoice
 from chatops_bot.tools.load_skill import offered_by
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
@@ -50,11 +49,13 @@ class Briefer:
         skills: SkillChoice | None = None,
         keeper: PromptKeeper | None = None,
         clean: Callable[[str], str] = str,
+        choice: ToolChoice | None = None,
         budget: Budget,
         model: str,
     ) -> None:
         """`agent_in` says which agent answers in a channel. Without `skills` nothing is said of any, without `keeper` no prompt
-        is kept. `clean` takes secrets out of what the model is told. `budget` is how much is sent to `model` at once."""
+        is kept, without `choice` every tool is on offer. `clean` takes secrets out of what the model is told. `budget` is how much
+        is sent to `model` at once."""
         self._budget = budget
         self._model = model
         self._registry = registry
@@ -65,6 +66,7 @@ class Briefer:
         self._clock = clock
         self._ids = ids
         self._skills = skills
+        self._choice = choice
         self._prompts: PromptCache[tuple[object, ...], AgentPrompt] = PromptCache()
 
     def brief(self, turn_input: TurnInput, entries: Sequence[Entry], language: Language) -> Briefing:
@@ -75,10 +77,10 @@ class Briefer:
         history = project(entries, nonce=self._ids.nonce, skills=skills.names)
         loaded = loaded_in(history)
         at_work = skills.at_work(loaded)
-        toolbox = self._toolbox(skills, agent)
+        toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
         toolbox.offer(name for skill in at_work for name in offered_by(skill))
         personal = self._told(personal_skills, skills, loaded, agent)
-        suffix = self._clean(self._suffix(agent, turn_input, entries, personal))
+        suffix = self._suffix(agent, turn_input, entries, self._clean(personal), suggested)
         return Briefing(
             toolbox,
             self._system(agent, turn_input, skills),
@@ -106,10 +108,24 @@ class Briefer:
             return keeps_nothing
         return self._keeper.of_turn(turn_input.session, turn_input.turn_id, agent, suffix)
 
-    def _toolbox(self, skills: ShownSkills, agent: AgentConfig) -> Toolbox:
+    def _toolbox(
+        self, skills: ShownSkills, agent: AgentConfig, turn_input: TurnInput, entries: Sequence[Entry]
+    ) -> tuple[Toolbox, tuple[str, ...]]:
+        """The turn's tools, and which of them its request is about, the most useful first; none named where all are on offer."""
         later, own = kept_back(skills), agent.tool_allow
-        names = [tool.spec.name for tool in self._registry if own is None or tool.spec.name in own]
-        return Toolbox(self._registry, allowed=names, offered=[name for name in names if name not in later])
+        specs = [tool.spec for tool in self._registry]
+        allowed = [spec.name for spec in specs if own is None or spec.name in own]
+        chosen = None
+        if self._choice is not None:
+            chosen = self._choice.choose(
+                turn_input.text, entries, agent_id=agent.agent_id, allowed=allowed, few=agent.limits.tools
+            )
+        offered = [
+            spec.name
+            for spec in specs
+            if spec.name not in later and (chosen is None or spec.of_agent or spec.name in chosen)
+        ]
+        return Toolbox(self._registry, allowed=allowed, offered=offered, brought=later), chosen or ()
 
     def _shown_skills(self, turn_input: TurnInput, agent: AgentConfig) -> ShownSkills:
         if self._skills is None:
@@ -138,7 +154,7 @@ class Briefer:
             options = PromptOptions(tool_text="names", skills=section)
 
             def build() -> AgentPrompt:
-                briefs = [self._brief_of(tool) for tool in toolbox]
+                briefs = [brief_of(tool.spec, self._texts.scenarios(tool.spec.name)) for tool in toolbox]
                 return build_agent_system_prompt(agent, briefs, session, turn_input.text, options=options)
 
             which = (generation, agent.agent_id, agent.version, agent.lang, names, section)
@@ -147,42 +163,33 @@ class Briefer:
         return system
 
     def _suffix(
-        self, agent: AgentConfig, turn_input: TurnInput, entries: Sequence[Entry], personal: str
+        self,
+        agent: AgentConfig,
+        turn_input: TurnInput,
+        entries: Sequence[Entry],
+        personal: str,
+        suggested: tuple[str, ...],
     ) -> str:
         """The volatile part, which stays as it is for all steps of the turn."""
         flags = scan_untrusted(turn_input.text)
         if flags:
             _log.warning("the newest message looks like an attempt to change the rules: %s", ", ".join(flags))
-        people = fence(
-            people_of(entries, turn_input.author), source="people of this conversation", nonce=self._ids.nonce
-        )
+        told = self._clean(people_of(entries, turn_input.author))  # before the fence, whose nonce must stay
+        people = fence(told, source="people of this conversation", nonce=self._ids.nonce)
         options = PromptOptions(
-            tell_goal=False, flags=flags, extra_context=(people, *((personal,) if personal else ()))
+            tell_goal=False,
+            flags=flags,
+            suggested_tools=suggested,
+            extra_context=(people, *((personal,) if personal else ())),
         )
         session = self._session(agent, turn_input)
         return build_agent_system_prompt(agent, (), session, turn_input.text, options=options).suffix
 
     def _session(self, agent: AgentConfig, turn_input: TurnInput) -> SessionContext:
         return SessionContext(
-            session_id=str(turn_input.session),
+            session_id=self._clean(str(turn_input.session)),
             agent_id=agent.agent_id,
             current_time=self._clock.now(),
-            channel=turn_input.session.channel,
+            channel=self._clean(turn_input.session.channel),
             user_role=turn_input.author.role.value,
         )
-
-    def _brief_of(self, tool: Tool) -> ToolBrief:
-        spec = tool.spec
-        return ToolBrief(
-            name=spec.name,
-            description=spec.description,
-            permission_level=PERMISSIONS[spec.effect],
-            scenarios=self._texts.scenarios(spec.name),
-        )
-
-
-PERMISSIONS: dict[Effect, Permission] = {
-    Effect.READ: "read",
-    Effect.WRITE: "write",
-    Effect.DESTRUCTIVE: "destructive",
-}

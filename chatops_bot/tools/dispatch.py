@@ -1,5 +1,6 @@
 """The one door to every tool. Read `Dispatcher` from the outside in: each wrapper does one thing, and its name says it."""
 
+from dataclasses import replace
 from typing import cast
 
 from pydantic import BaseModel
@@ -54,6 +55,10 @@ class Dispatcher:
     async def dispatch(
         self, call: ToolCall, context: ToolContext, memory: TurnMemory, language: Language
     ) -> Dispatched:
+        """A call by an old name, or by that of the back end, is one by the permanent name from here on."""
+        name = self.registry.canonical(call.name)
+        if name != call.name:
+            call = replace(call, name=name)
         return await self._handle(Invocation(call, context, memory, language))
 
     def may_call(self, name: str, context: ToolContext, memory: TurnMemory) -> bool:
@@ -62,8 +67,8 @@ class Dispatcher:
             spec = self.registry.find(name).spec
         except ToolUnknown:
             return False
-        allowed = memory.toolbox is None or name in memory.toolbox.allowed
-        refused = self._policy.may_ask(context.person, name, spec.effect, context.session.channel)
+        allowed = memory.toolbox is None or spec.name in memory.toolbox.allowed
+        refused = self._policy.may_ask(context.person, spec.name, spec.effect, context.session.channel)
         return allowed and refused is None
 
     def effect_of(self, name: str) -> Effect:
@@ -89,5 +94,8 @@ class Dispatcher:
 
 async def run_read(invocation: Invocation) -> Dispatched:
     """The innermost handler: the tool itself."""
-    tool = cast("ReadTool", invocation.tool)
-    return Dispatched(await tool.run(invocation.arguments, invocation.context), "auto")
+    tool, toolbox = cast("ReadTool", invocation.tool), invocation.memory.toolbox
+    context = invocation.context
+    if toolbox is not None:
+        context = replace(context, allowed=toolbox.allowed)
+    return Dispatched(await tool.run(invocation.arguments, context), "auto")

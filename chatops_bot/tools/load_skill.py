@@ -36,7 +36,12 @@ class LoadSkill:
         """`description` is what the model reads of the tool."""
         self._skills = skills
         self.spec = ToolSpec(
-            LOAD_SKILL, description, LoadSkillArguments, Effect.READ, Phrase("读取技能", "loading a skill")
+            LOAD_SKILL,
+            description,
+            LoadSkillArguments,
+            Effect.READ,
+            Phrase("读取技能", "loading a skill"),
+            of_agent=True,
         )
 
     async def run(self, arguments: LoadSkillArguments, context: ToolContext) -> ToolResult:

@@ -2,7 +2,7 @@
 
 import difflib
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from pydantic import BaseModel
 
@@ -17,7 +17,7 @@ from chatops_bot.tools.argument_model import secret_arguments
 
 
 class Registry:
-    """Names → tools. Two tools of one name are a mistake in the wiring: ValueError."""
+    """Names → tools. Two tools of one name, or with one alias, are a mistake in the wiring: ValueError."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools: dict[str, Tool] = {}
@@ -27,6 +27,7 @@ class Registry:
             if tool.spec.name in self._tools:
                 raise ValueError(f"two tools are named {tool.spec.name}")
             self._tools[tool.spec.name] = tool
+        self._canonical = _other_names(self._tools)
         self._definitions = tuple(
             ToolDefinition(tool.spec.name, tool.spec.description, schema_of(tool.spec.arguments))
             for tool in self
@@ -39,14 +40,23 @@ class Registry:
         fewer = Registry(())
         fewer._tools = {name: tool for name, tool in self._tools.items() if name in names}
         fewer._definitions = tuple(each for each in self._definitions if each.name in names)
+        fewer._canonical = {other: name for other, name in self._canonical.items() if name in names}
         return fewer
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(self._tools)
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
+    def canonical(self, name: str) -> str:
+        """The permanent name of the tool that is called by `name`, an old one or its back end's; any other as it is."""
+        return self._canonical.get(name, name)
+
     def find(self, name: str) -> Tool:
-        """The tool of exactly this name, else ToolUnknown with every valid name, the nearest first."""
-        tool = self._tools.get(name)
+        """The tool that is called by exactly this name, else ToolUnknown with every valid name, the nearest first."""
+        tool = self._tools.get(self.canonical(name))
         if tool is not None:
             return tool
         near = difflib.get_close_matches(name, self._tools, n=3)
@@ -62,6 +72,19 @@ class Registry:
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """The tools as the model sees them, in the registry's order."""
         return self._definitions
+
+
+def _other_names(tools: Mapping[str, Tool]) -> dict[str, str]:
+    """Alias or back-end name → permanent name. Raises ValueError where a name would stand for two tools."""
+    others: dict[str, str] = {}
+    for name, tool in tools.items():
+        for other in filter(None, (*tool.spec.aliases, tool.spec.backend_name)):
+            owner = other if other in tools else others.get(other, name)
+            if owner != name:
+                raise ValueError(f"{other} is a name of {owner} and of {name}; give one of them another")
+            if other != name:
+                others[other] = name
+    return others
 
 
 def contract_hash(spec: ToolSpec) -> str:

@@ -47,6 +47,7 @@ class RunSkillScript:
             Effect.READ,
             Phrase("正在运行技能脚本…", "running a script of a skill…"),
             timeout=SECONDS,
+            of_agent=True,
         )
 
     async def run(self, arguments: RunSkillScriptArguments, context: ToolContext) -> ToolResult:

@@ -18,11 +18,14 @@ class Toolbox:
         *,
         allowed: Collection[str] | None = None,
         offered: Collection[str] | None = None,
+        brought: Collection[str] = (),
     ) -> None:
         """`allowed` are the names that this turn's agent may ever use, None for all; `offered` those to begin with, None for
-        all that are allowed. Names that the registry has not, and offers that are not allowed, are left out."""
+        all that are allowed. Names that the registry has not, and offers that are not allowed, are left out. `brought` are
+        those that only something else can bring, as a skill brings the tool for its scripts: a call alone does not."""
         known = [tool.spec.name for tool in registry]
         self._allowed = frozenset(known if allowed is None else allowed)
+        self._brought = frozenset(brought)
         self._registry = registry
         self._offered: frozenset[str] = frozenset()
         self._tools: Registry = registry
@@ -47,6 +50,10 @@ class Toolbox:
     @property
     def offered(self) -> frozenset[str]:
         return self._offered
+
+    def is_missed(self, name: str) -> bool:
+        """Whether a call by this permanent name is of a tool that is not on offer yet, and can be."""
+        return name in (self._allowed & self._registry.names) - self._offered - self._brought
 
     def find(self, name: str) -> Tool:
         """The offered tool of exactly this name, else ToolUnknown with every name that is offered."""

@@ -9,20 +9,28 @@ from pydantic import BaseModel, ValidationError
 from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import canonical_json
-from chatops_bot.domain.tool import ARGUMENT_CHARS
+from chatops_bot.domain.tool import ARGUMENT_CHARS, ToolResult
 from chatops_bot.tools.argument_problems import problem_of
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 from chatops_bot.tools.registry import Registry
 
+_MISSED = Phrase(
+    "这一步没有提供该工具，没有执行；下一步起可以使用，请再次调用。",
+    "The tool was not on offer in this step, so nothing ran; it is from now on: call it again.",
+)
 _MISFIT = Phrase("存储的参数不再符合工具的要求。", "The stored arguments no longer fit the tool.")
 
 
 def found_in(registry: Registry, inner: Handler) -> Handler:
-    """Look the tool up by its exact name; an unknown one gets the list of valid names."""
+    """Look the tool up by its name; an unknown one gets the list of valid names. Nothing runs that was not on offer: what the
+    agent may use is offered from the next step on, and the model told to call it again."""
 
     async def find(invocation: Invocation) -> Dispatched:
-        offered = invocation.memory.toolbox or registry
-        return await inner(invocation.of(offered.find(invocation.call.name)))
+        toolbox, name = invocation.memory.toolbox, invocation.call.name
+        if toolbox is not None and toolbox.is_missed(name):
+            content = {"error": _MISSED.said_in(invocation.language), "offered": [name]}
+            return Dispatched(ToolResult("not_run", content, _MISSED, offers=(name,)), "invalid")
+        return await inner(invocation.of((toolbox or registry).find(name)))
 
     return find
 

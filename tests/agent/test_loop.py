@@ -171,7 +171,8 @@ async def test_neighbouring_reads_run_at_once_and_results_keep_call_order(stage)
 @pytest.mark.case("nightingale-T4")
 async def test_at_the_cap_a_call_without_tools_sums_up(stage):
     model = await stage.play(calls(("look", {})), calls(("look", {})), says("So far: one."), max_rounds=2)
-    assert model.requests[-1].tools == ()
+    assert not model.requests[-1].may_call
+    assert model.requests[-1].tools == model.requests[0].tools
     assert stage.events[-1] == Rested(TurnOutcome.CAPPED, "So far: one.")
     assert "limit of 2 rounds" in stage.of(Noted)[0].phrase.en
 
@@ -407,7 +408,7 @@ async def test_three_cut_messages_in_a_row_end_the_turn(stage):
 @pytest.mark.case("peer-T48")
 async def test_an_empty_answer_is_asked_for_once_more_without_tools(stage):
     model = await stage.play(calls(("look", {}), text="I look."), says(" \n"), says("One failed."))
-    assert model.requests[2].tools == ()
+    assert not model.requests[2].may_call
     assert [type(message) for message in model.requests[2].messages].count(UserMessage) == 1
     assert stage.events[-1] == Rested(TurnOutcome.ANSWERED, "One failed.", ("Why?",))
 

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import traceback
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 import aiohttp
@@ -25,6 +26,7 @@ from chatops_bot.domain.model import (
     ModelRequest,
     TextDelta,
     TextEnded,
+    ToolDefinition,
     Usage,
     UserMessage,
 )
@@ -54,10 +56,10 @@ def client(session: aiohttp.ClientSession, server: ModelServer, **options: Any) 
     )
 
 
-async def answer_of(model: OpenAIClient) -> list[ModelDelta]:
+async def answer_of(model: OpenAIClient, request: ModelRequest = REQUEST) -> list[ModelDelta]:
     """Every delta but `TextEnded`."""
     async with asyncio.timeout(10):
-        return [delta async for delta in model.stream(REQUEST) if not isinstance(delta, TextEnded)]
+        return [delta async for delta in model.stream(request) if not isinstance(delta, TextEnded)]
 
 
 def text_of(deltas: list[ModelDelta]) -> str:
@@ -275,6 +277,29 @@ async def test_a_second_rejection_is_not_tried_again(session, server):
     server.answers = [Answer([complaint("Unknown parameter: stream_options")], status=400)]
     assert isinstance(await failure_of(client(session, server)), ModelRefused)
     assert len(server.received) == 2
+
+
+TOOL = ToolDefinition("look", "Looks.", {"type": "object"})
+
+
+async def test_a_model_that_may_not_call_is_shown_the_same_tools_and_told_so(session, server):
+    server.answers = [HELLO]
+    model = client(session, server)
+    for may_call in (True, False):
+        await answer_of(model, replace(REQUEST, tools=(TOOL,), may_call=may_call))
+    free, bound = (received.body for received in server.received)
+    assert bound.pop("tool_choice") == "none"
+    assert bound == free
+
+
+async def test_the_choice_of_no_tool_is_left_out_once_and_for_all_when_rejected(session, server):
+    refusal = Answer([complaint("Unknown parameter: tool_choice")], status=400)
+    server.answers = [refusal, HELLO]
+    model = client(session, server)
+    for _ in range(2):
+        await answer_of(model, replace(REQUEST, tools=(TOOL,), may_call=False))
+    assert ["tool_choice" in received.body for received in server.received] == [True, False, False]
+    assert all(received.body["tools"] for received in server.received)
 
 
 async def test_nobody_listening(session):

@@ -69,7 +69,9 @@ def test_the_wheel_carries_every_file_of_the_package_and_the_texts(wheel: Path):
         carried = set(archive.namelist())
     names = [path.as_posix() for path in tracked_files()]
     expected = {name for name in names if name.startswith("chatops_bot/")}
-    expected |= {f"chatops_bot/_bundled/{name}" for name in names if name.startswith(("prompts/", "skills/"))}
+    expected |= {
+        f"chatops_bot/_bundled/{name}" for name in names if name.startswith(("prompts/", "skills/", "evals/"))
+    }
     expected.add("chatops_bot/_bundled/manifest.yaml")
     assert expected - carried == set()
     assert {name for name in carried if ".dist-info/" not in name} == expected

@@ -124,6 +124,7 @@ class World:
         wrap_store: Callable[[Store], Store] = lambda store: store,
         tools: Sequence[Tool] = (),
         logs: Withheld | None = None,
+        routed: bool | None = None,
     ) -> AsyncIterator[Bot]:
         """A running bot; `model` None is the one of the secrets, else the offline one. A scripted model must have played
         its whole script."""
@@ -137,6 +138,7 @@ class World:
             posts=self.posts,
             tools=tools,
             logs=logs,
+            routed=routed,
         ) as bot:
             yield bot
         if isinstance(model, ScriptedModel):

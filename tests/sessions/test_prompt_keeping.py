@@ -62,7 +62,7 @@ class Desk:
     ) -> ModelRequest:
         """The first model call of a turn in `session`."""
         keeper = PromptKeeper(self.store.prompts, self.store.transcripts, self.clock, 30, keep_suffix)
-        briefer = Briefer(budget=Budget(100_000), model="scripted",
+        briefer = Briefer(
             registry=Registry([Look(), Switch()]), prompts=self.prompts, agent_in=self.config.agent_in, clock=self.clock,
             ids=CountingIds(), keeper=keeper, clean=Redactor([SECRET]).text,
         )  # fmt: skip

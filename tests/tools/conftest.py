@@ -1,8 +1,9 @@
 """A dispatcher over two small tools and a real store."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ class Bench:
     switch: Switch
     search: Search
     registry: Registry
+    dispatcher_of: Callable[[Registry], Dispatcher]
     dispatcher: Dispatcher
     memory: TurnMemory = field(default_factory=TurnMemory)
 
@@ -47,8 +49,8 @@ async def bench(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
     registry = Registry([look, switch, search])
     proposer = proposer_of(store, clock, ids)
     asker = Asker(store.forms, clock, ids, redactor, timedelta(hours=1))
-    dispatcher = Dispatcher(
-        registry,
+    dispatcher_of = partial(
+        Dispatcher,
         policy=Policy(),
         audit=store.audit,
         proposer=proposer,
@@ -56,5 +58,5 @@ async def bench(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
         redactor=redactor,
         clock=clock,
     )
-    yield Bench(store, look, switch, search, registry, dispatcher)
+    yield Bench(store, look, switch, search, registry, dispatcher_of, dispatcher_of(registry))
     await store.aclose()

@@ -84,7 +84,7 @@ def read(request: ModelRequest) -> Conversation:
         proposals=proposals,
         history=history,
         earlier=tuple(reversed([*_earlier(messages)])),
-        offered={tool.name: tool for tool in request.tools},
+        offered={tool.name: tool for tool in request.tools if request.may_call},
         now=next((_now(message.text) for message in turn if isinstance(message, ContextMessage)), None),
     )
 

@@ -8,11 +8,12 @@ So no plan keeps state, and what it does next follows from the messages alone.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ToolDefinition
 from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.tool import FIND_TOOLS
 from chatops_bot.llm.offline import report
 from chatops_bot.llm.offline.content import Content
 from chatops_bot.llm.offline.conversation import Conversation, Result
@@ -74,7 +75,7 @@ class Desk:
         missing = [one for one in calls if one not in self._results]
         for one in missing:
             if self._offered and one.tool not in self._offered:
-                raise Told(report.not_offered(one.tool, self.language))
+                self._find(one.tool)
         if missing:
             raise Pending(missing)
         return [self._results[one] for one in calls]
@@ -98,8 +99,15 @@ class Desk:
             )
             return Answer(said)
         if not self.offers(tool):
-            raise Told(report.not_offered(tool, self.language))
+            self._find(tool)
         return Answer(text, (change,))
+
+    def _find(self, tool: str) -> NoReturn:
+        """Ask for a tool that is not on offer, once; it is from the next step on, if there is one."""
+        find = call(FIND_TOOLS, {"query": tool})
+        if self.offers(FIND_TOOLS) and find not in self._results:
+            raise Pending([find])
+        raise Told(report.not_offered(tool, self.language))
 
     def _fitted(self, tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """`arguments` with numbers brought inside the bounds that the tool's schema states."""

@@ -6,7 +6,7 @@ a later time or "all of them" is held and explained, never acted on.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from chatops_bot.llm.offline import cues
@@ -52,6 +52,7 @@ class Intent:
     """One thing that is wanted. `hold` is set for Kind.HELD, `new_task` for Kind.CREATE.
 
     `window` is None where the sentence names no time. `is_bare`: a task or run was named and nothing asked; it is shown unless something else of the message is about it.
+    `held` is the change that Kind.HELD keeps from being made.
     """
 
     kind: Kind
@@ -61,6 +62,7 @@ class Intent:
     hold: Hold | None = None
     new_task: NewTask | None = None
     is_bare: bool = False
+    held: Kind | None = field(default=None, compare=False)
 
 
 def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
@@ -84,7 +86,7 @@ def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
 
 
 def _held(intent: Intent, why: Hold = Hold.NEGATED) -> Intent:
-    return Intent(Kind.HELD, intent.target, hold=why) if intent.kind in WRITES else intent
+    return Intent(Kind.HELD, intent.target, hold=why, held=intent.kind) if intent.kind in WRITES else intent
 
 
 def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: datetime | None) -> None:
@@ -117,7 +119,7 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
             # A schedule speaks of every day and of times: only these two hold a creation.
             is_held = held in (Hold.NEGATED, Hold.CONDITIONAL, Hold.REPORTED)
             intents.append(
-                Intent(Kind.HELD, hold=held)
+                Intent(Kind.HELD, hold=held, held=Kind.CREATE)
                 if is_held
                 else Intent(Kind.CREATE, new_task=new_task_in(message))
             )

@@ -1,0 +1,1 @@
+"""Cases that the bot is measured by: run, recorded from threads, and imported from public sets."""

@@ -1,0 +1,155 @@
+"""`chatops-bot eval run`: which cases, on which model, with which texts, and what is said at the end."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import aiohttp
+
+from chatops_bot.app.bundled import bundled
+from chatops_bot.app.clock import RandomIds, SystemClock
+from chatops_bot.app.config import (
+    Config,
+    ModelEndpoint,
+    Secrets,
+    load_config,
+    secrets_as_set,
+    secrets_problems,
+)
+from chatops_bot.app.evals.arms import Arm, named_arm
+from chatops_bot.app.evals.case import KINDS, Case, Kind, load_cases
+from chatops_bot.app.evals.comparing import compare
+from chatops_bot.app.evals.report import comparison_lines, jsonl, lines_of
+from chatops_bot.app.evals.runner import Bench, Run, run_case
+from chatops_bot.app.evals.worlds import open_worlds
+from chatops_bot.app.logs import set_up_logs
+from chatops_bot.app.skills import skills_of
+from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
+from chatops_bot.domain.redaction import Redactor
+from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
+from chatops_bot.rendering.escapes import shown
+
+PASSED, FAILED = 0, 1
+
+
+class EvalRefused(ChatopsError):
+    """A run that makes no sense as it was asked for; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvalOptions:
+    """`arms` are the two prompt versions or folders to compare, none for what is configured. `data` is the folder of a demo scheduler that has
+    run before, which saves its first runs."""
+
+    paths: tuple[Path, ...] = ()
+    kinds: tuple[Kind, ...] = ("scripted", "offline")
+    repeat: int = 1
+    arms: tuple[str, ...] = ()
+    out: Path | None = None
+    tags: tuple[str, ...] = ()
+    config: Path | None = None
+    data: Path | None = None
+
+
+async def evaluate(
+    options: EvalOptions, env: Mapping[str, str], say: Callable[[str], None] | None = None
+) -> int:
+    """Run and report. Returns 1 when an expectation failed, or the gate objects to the second arm.
+
+    Raises CaseInvalid, EvalRefused or ConfigInvalid before anything runs.
+    """
+    say = say or _say
+    cases = chosen_cases(options)
+    config, secrets = _settings(options, env)
+    set_up_logs(Redactor(secrets.values()), "text", "error")
+    if "live" in options.kinds and secrets.model is None:
+        raise EvalRefused(
+            "No model is configured, so nothing can run live: set OPENAI_BASE_URL, OPENAI_MODEL and OPENAI_API_KEY."
+        )
+    arms = [named_arm(config.agents, name) for name in options.arms or ("",)]
+    runs = await _run_all(options, cases, arms, config, secrets)
+    for line in lines_of(runs):
+        say(line)
+    is_refused = False
+    if len(arms) == 2:
+        first, second = ([run for run in runs if run.arm == arm.name] for arm in arms)
+        found = compare(first, second)
+        is_refused = bool(found.objections)
+        for line in comparison_lines(found):
+            say(line)
+    if options.out is not None:
+        options.out.write_text("".join(f"{line}\n" for line in jsonl(runs)), encoding="utf-8")
+        say(f"{len(runs)} runs are in {options.out}")
+    return PASSED if all(run.verdict.passed for run in runs) and not is_refused else FAILED
+
+
+def chosen_cases(options: EvalOptions) -> list[Case]:
+    """The cases of the named files and folders, or those that ship, as far as they have the tags and run on a model that was
+    asked for. Raises EvalRefused when none is left."""
+    cases = load_cases(options.paths or (bundled("evals") / "cases",))
+    cases = [case for case in cases if set(options.tags) <= set(case.tags)]
+    cases = [case for case in cases if any(case.runs_on(kind) for kind in options.kinds)]
+    if not cases:
+        raise EvalRefused(
+            f"No case fits: none has what was asked for and runs on {', '.join(options.kinds)}."
+        )
+    return cases
+
+
+async def _run_all(
+    options: EvalOptions, cases: Sequence[Case], arms: Sequence[Arm], config: Config, secrets: Secrets
+) -> list[Run]:
+    """Arms take turns within a repeat, so that a model which changes during the day changes for both."""
+    clock, ids = SystemClock(), RandomIds()
+    runs: list[Run] = []
+    async with AsyncExitStack() as stack:
+        worlds = await stack.enter_async_context(open_worlds(cases, clock, options.data))
+        skills = skills_of(config)
+        await skills.library.refresh()
+        bench = Bench(config, secrets, worlds, clock, ids, skills)
+        if secrets.model is not None and "live" in options.kinds:
+            session = await stack.enter_async_context(aiohttp.ClientSession())
+            bench = replace(bench, live=_live(config, secrets.model, session))
+        for kind in options.kinds:
+            for repeat in range(1, (options.repeat if kind == "live" else 1) + 1):
+                for case in (case for case in cases if case.runs_on(kind)):
+                    for arm in arms:
+                        runs.append(await run_case(bench, case, kind, arm, repeat))  # one at a time
+    return sorted(runs, key=lambda run: (KINDS.index(run.kind), [arm.name for arm in arms].index(run.arm)))
+
+
+def _settings(options: EvalOptions, env: Mapping[str, str]) -> tuple[Config, Secrets]:
+    """The bot's own configuration where one is named; else defaults, with the model of the environment."""
+    if options.config is not None:
+        config = load_config(options.config)
+        return config, secrets_as_set(config, env)
+    accounts = {
+        role: {"username": role, "password_env": "UNUSED"} for role in ("viewer", "operator", "admin")
+    }
+    config = Config.model_validate(
+        {"scheduler": {"url": "http://127.0.0.1:9", "accounts": accounts}, "local": {"role": "admin"}}
+    )
+    if problems := secrets_problems(config, {"UNUSED": "-", **env}, with_slack=False):
+        raise ConfigInvalid("\n".join(problems))
+    return config, secrets_as_set(config, {**env, "UNUSED": ""})
+
+
+def _live(config: Config, endpoint: ModelEndpoint, session: aiohttp.ClientSession) -> OpenAIClient:
+    """The configured model alone: an answer of the rules in its place would be counted as its own."""
+    return OpenAIClient(
+        session,
+        base_url=endpoint.base_url,
+        api_key=endpoint.api_key,
+        model=endpoint.name,
+        timeouts=ModelTimeouts(
+            connect=config.model.connect_seconds,
+            first_delta=config.model.first_delta_seconds,
+            between=config.model.between_deltas_seconds,
+        ),
+    )
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(shown(f"{line}\n"))

@@ -1,0 +1,140 @@
+"""HolmesGPT's recorded cases, from a checkout of it: prompts, recorded tool results and histories become cases of ours.
+
+A folder with a `test_case.yaml` is a case, or several where it holds paraphrases. A recorded result is a text file: a line
+with the tool and the parameters that it is for (null stands for any), a line with status and error, then the raw output.
+Its expected facts are prose for a judge, so they become a rubric.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from chatops_bot.app.evals.case import Case, Expected, Recording, Said
+from chatops_bot.app.evals.imported import (
+    Imported,
+    ImportRefused,
+    case_id,
+    read_json,
+    read_mapping,
+    read_text,
+    texts,
+)
+from chatops_bot.domain.language import language_of
+
+HISTORY = "conversation_history.json"
+SOURCE = "HolmesGPT"
+
+
+def import_holmes(checkout: Path) -> Imported:
+    """Every case below `checkout`. Raises ImportRefused when there is none."""
+    files = sorted(checkout.rglob("test_case.yaml"))
+    if not files:
+        raise ImportRefused(f"{checkout}: holds no test_case.yaml; name a checkout of HolmesGPT.")
+    cases: list[Case] = []
+    problems: list[str] = []
+    for file in files:
+        try:
+            cases += _cases(file, problems)
+        except ImportRefused as error:
+            problems.append(str(error))
+        except ValidationError as error:
+            first = error.errors()[0]
+            problems.append(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}.")
+    return Imported(tuple(cases), tuple(problems))
+
+
+def recording_in(path: Path) -> Recording | None:
+    """The recorded result in a text file; None for a text that is none. Raises ImportRefused."""
+    first, _, rest = read_text(path).partition("\n")
+    head = _object(first)
+    if head is None or "tool_name" not in head:
+        return None
+    second, _, output = rest.partition("\n")
+    envelope = _object(second)
+    if envelope is None:
+        raise ImportRefused(f"{path}, line 2: is no JSON object with the status of the result.")
+    match = head.get("match_params") or {}
+    if not isinstance(match, dict):
+        raise ImportRefused(f"{path}, line 1: match_params is no object.")
+    status = envelope.get("status", "success")
+    if status == "error":
+        return Recording(
+            tool=str(head["tool_name"]),
+            match=match,
+            status="error",
+            content=str(envelope.get("error") or output),
+        )
+    content: dict[str, Any] = {"status": status, "output": output}
+    return Recording(tool=str(head["tool_name"]), match=match, content=content)
+
+
+def _cases(file: Path, problems: list[str]) -> Iterator[Case]:
+    spec = read_mapping(file)
+    prompts = texts(spec.get("user_prompt"), file, "user_prompt")
+    if not prompts:
+        raise ImportRefused(f"{file}: user_prompt is missing.")
+    recordings: list[Recording] = []
+    for path in sorted(file.parent.glob("*.txt")):
+        try:
+            found = recording_in(path)
+        except ImportRefused as error:
+            problems.append(str(error))
+            continue
+        if found is not None:
+            recordings.append(found)
+    history = file.parent / HISTORY
+    thread = tuple(_thread(read_json(history), history)) if history.exists() else ()
+    tags = texts(spec.get("tags"), file, "tags")
+    rubric = texts(spec.get("expected_output"), file, "expected_output")
+    for number, prompt in enumerate(prompts, 1):
+        yield Case(
+            id=case_id("holmes", file.parent.name, *([str(number)] if len(prompts) > 1 else [])),
+            language=language_of(prompt), tags=("holmes", *tags), source=f"{SOURCE} {file.parent.name}",
+            world="recorded", recordings=tuple(recordings), thread=thread, ask=(prompt,), models=("live",),
+            expected=Expected(rubric=rubric),
+        )  # fmt: skip
+
+
+def _thread(messages: Any, path: Path) -> Iterator[Said]:
+    """A history of user, assistant and tool messages; results find their calls by id, in whatever order they came."""
+    if not isinstance(messages, list) or not all(isinstance(one, dict) for one in messages):
+        raise ImportRefused(f"{path}: is no list of messages.")
+    results = {one.get("tool_call_id"): _text(one) for one in messages if one.get("role") == "tool"}
+    for message in messages:
+        text = _text(message)
+        if message.get("role") == "user" and text.strip():
+            yield Said(person=text)
+        elif message.get("role") == "assistant":
+            recorded = tuple(_results(message.get("tool_calls"), results, path))
+            if text.strip() or recorded:
+                yield Said(bot=text, results=recorded)
+
+
+def _results(calls: Any, results: Mapping[Any, str], path: Path) -> Iterator[Recording]:
+    for call in calls if isinstance(calls, list) else ():
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            raise ImportRefused(f"{path}: a tool call has no function with a name.")
+        arguments = _object(str(function.get("arguments") or "{}")) or {}
+        output = results.get(call.get("id"))
+        if output is not None:
+            yield Recording(tool=function["name"], match=arguments, content={"output": output})
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    parts: Sequence[Any] = content if isinstance(content, list) else ()
+    return "\n".join(str(part["text"]) for part in parts if isinstance(part, dict) and "text" in part)
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

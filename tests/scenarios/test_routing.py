@@ -1,0 +1,180 @@
+"""Routing through the whole product: what is offered is what the prompt names, what the wire carries and what can be called."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+import aiohttp
+import pytest
+
+from chatops_bot.app.config import ModelConfig, ModelEndpoint
+from chatops_bot.domain.model import ContextMessage, ModelRequest, SystemMessage, ToolMessage
+from chatops_bot.llm.scripted import ScriptedModel, calls, says
+from tests.llm.model_server import DONE, Answer, ModelServer, chunk, complaint, text
+from tests.scenarios.conftest import World, everything
+from tests.small_tools import LOOK, Look
+
+DEMO = {
+    "is the scheduler healthy?": "get_system_health",
+    "系统健康吗": "get_system_health",
+    "what failed last night and why?": "analyze_failure",
+    "昨晚哪些失败了，什么原因": "analyze_failure",
+    "show the config of db-backup": "get_task_detail",
+    "db-backup 的配置和依赖": "get_task_detail",
+    "create a task that runs every night": "create_task",
+    "创建一个任务，每天凌晨两点执行": "create_task",
+    "run db-backup now": "trigger_task",
+    "立即执行 db-backup": "trigger_task",
+    "pause db-backup": "pause_task",
+    "暂停 db-backup": "pause_task",
+    "retry db-backup": "retry_failed_instance",
+    "重试 db-backup": "retry_failed_instance",
+    "delete db-backup": "delete_task",
+    "删除 db-backup": "delete_task",
+    "worker load trend": "get_worker_load_history",
+    "节点负载趋势": "get_worker_load_history",
+}
+OF_AGENT = {"find_tools", "load_skill"}
+SAYS = Answer([text("Done."), chunk("stop"), DONE])
+
+
+def named_in(system: str) -> set[str]:
+    """The tools that a prompt lists."""
+    section = system.split("[AVAILABLE TOOLS]")[1].split("\n[")[0].split("\n\n")[0]
+    return set(re.findall(r"^- ([a-z_]+)(?=[:：( （\[])", section, re.MULTILINE))
+
+
+def system_of(request: ModelRequest) -> str:
+    return next(m.text for m in request.messages if isinstance(m, SystemMessage))
+
+
+def context_of(request: ModelRequest) -> str:
+    return next(m.text for m in request.messages if isinstance(m, ContextMessage))
+
+
+def offered(request: ModelRequest) -> set[str]:
+    return {tool.name for tool in request.tools}
+
+
+def results(request: ModelRequest) -> list[str]:
+    return [m.text for m in request.messages if isinstance(m, ToolMessage)]
+
+
+async def asked(world: World, *texts: str) -> list[dict[str, Any]]:
+    """The last answers in one thread."""
+    thread = await world.says("oscar", f"{world.mention} {texts[0]}")
+    replies = await world.settled(thread, 1)
+    for number, more in enumerate(texts[1:], start=1):
+        await world.says("oscar", f"{world.mention} {more}", thread)
+        replies = await world.settled(thread, 1 + 2 * number)
+    return replies
+
+
+@asynccontextmanager
+async def with_model(world: World, *answers: Answer, routing: str = "auto") -> AsyncIterator[ModelServer]:
+    """A bot whose language model is a real server that plays `answers`."""
+    config = world.config(model=ModelConfig.model_validate({"routing": routing}))
+    async with ModelServer(*answers) as server:
+        secrets = replace(world.secrets(), model=ModelEndpoint(server.base_url, "m", "key-of-the-tests"))
+        async with world.bot(secrets=secrets, config=config):
+            yield server
+
+
+@pytest.mark.case("prompt-V19")
+@pytest.mark.case("prompt-R32")
+async def test_each_demo_request_is_offered_few_tools_the_same_in_prompt_and_wire(world: World):
+    async with with_model(world, SAYS) as server:
+        await asyncio.gather(*(asked(world, request) for request in DEMO))
+    assert len(server.received) == len(DEMO)
+    for received in server.received:
+        messages = received.body["messages"]
+        question = next(m["content"] for m in messages if m["role"] == "user")
+        needed = next(tool for request, tool in DEMO.items() if request in question)
+        wire = [tool["function"]["name"] for tool in received.body["tools"]]
+        assert set(wire) == named_in(messages[0]["content"])
+        routed = [name for name in wire if name not in OF_AGENT]
+        assert needed in routed
+        assert 3 <= len(routed) <= 5
+        assert set(wire) >= {"find_tools"}
+        assert ("delete_task" in wire) == (needed == "delete_task")
+        suggested = messages[-1]["content"]
+        assert needed in suggested
+
+
+async def test_switched_off_every_tool_goes_along(world: World):
+    async with with_model(world, SAYS, routing="off") as server:
+        await asked(world, "is the scheduler healthy?")
+    names = {tool["function"]["name"] for tool in server.received[0].body["tools"]}
+    assert "delete_task" in names
+    assert "find_tools" not in names
+
+
+async def test_a_missed_tool_is_found_and_can_be_called_from_the_next_step_on(world: World):
+    model = ScriptedModel(
+        [
+            calls(("find_tools", {"query": "worker load"})),
+            calls(("query_workers", {})),
+            says("Two workers."),
+        ]
+    )
+    async with world.bot(model, routed=True):
+        await asked(world, "pause db-backup")
+    first, second, third = model.requests
+    assert "query_workers" not in offered(first)
+    assert "query_workers" in offered(second)
+    assert "query_workers" in named_in(system_of(second))
+    assert '"online"' in results(third)[-1] or "online" in results(third)[-1]
+
+
+async def test_a_call_of_a_tool_that_was_not_on_offer_is_answered_with_the_offer(world: World):
+    model = ScriptedModel([calls(("query_workers", {})), calls(("query_workers", {})), says("Two workers.")])
+    async with world.bot(model, routed=True):
+        await asked(world, "pause db-backup")
+    _, second, third = model.requests
+    assert "call it again" in results(second)[0]
+    assert "query_workers" in offered(second)
+    assert "online" in results(third)[-1]
+
+
+async def test_the_set_stays_while_it_will_do_and_a_change_of_it_is_counted(world: World):
+    model = ScriptedModel([says("One."), says("Two."), says("Three.")])
+    async with world.bot(model, routed=True) as bot:
+        await asked(world, "what failed last night?", "and which errors before that?", "worker load trend")
+        async with aiohttp.ClientSession() as session, session.get(f"{bot.web_url}/metrics") as page:
+            metrics = await page.text()
+    first, second, third = model.requests
+    assert second.tools == first.tools
+    assert system_of(second) == system_of(first)
+    assert "get_worker_load_history" in offered(third)
+    assert "chatops_tools_rerouted_total 1.0" in metrics
+
+
+@pytest.mark.parametrize("ask", ["describe {}", "{} 什么时候执行", "retry {}", "重试 {}", "pause {}"])
+async def test_the_rules_find_what_they_miss_when_the_model_fails_in_a_routed_turn(world: World, ask: str):
+    """What these ask for needs a tool that routing does not foresee for them, all but the last."""
+    async with with_model(world, Answer([complaint("bad key")], status=401)):
+        replies = await asked(world, ask.format("nightly-report"))
+    said = "".join(everything(reply) for reply in replies[1:])
+    assert "nightly-report" in said
+    assert not re.search(r"is not available to you|不能使用它", said)
+
+
+@pytest.mark.case("prompt-R62")
+async def test_a_back_end_that_renames_a_tool_changes_no_byte_of_the_prompt(world: World):
+    seen: list[str] = []
+    for spec in (LOOK, replace(LOOK, backend_name="look-v2", aliases=("peek",))):
+        model = ScriptedModel([calls(("peek" if spec.aliases else "look", {})), says("Seen.")])
+        look = Look(spec=spec)
+        async with world.bot(model, tools=[look]):
+            await asked(world, "look around")
+        assert len(look.runs) == 1
+        seen.append(system_of(model.requests[0]) + shape(model.requests[0].tools))
+    assert seen[0] == seen[1]
+
+
+def shape(tools: Sequence[Any]) -> str:
+    return json.dumps([(tool.name, tool.description, tool.parameters) for tool in tools])
