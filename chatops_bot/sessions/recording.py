@@ -1,11 +1,10 @@
 """What a session records beside calls and decisions: who asked what, and which message showed what to be decided on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from chatops_bot.context.scanning import scan_untrusted
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.language import Phrase
@@ -17,10 +16,9 @@ from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.tools.audited import result_view
 
 
-def asked_record(turn: TurnInput, at: datetime, redactor: Redactor) -> AuditRecord:
+def asked_record(turn: TurnInput, at: datetime, redactor: Redactor, flags: Sequence[str]) -> AuditRecord:
     """Somebody asked something; the text has been redacted when it came in. `flags` say which rules of the scan it hits, if any."""
     author = replace(turn.author, name=redactor.text(turn.author.name))
-    flags = scan_untrusted(turn.text)
     content: dict[str, object] = {"text": turn.text} | ({"flags": list(flags)} if flags else {})
     return _record(at, author, str(turn.session), turn.turn_id, "", "asked", "turn", content, "")
 
