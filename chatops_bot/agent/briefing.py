@@ -35,6 +35,7 @@ class Briefing:
     rounds: int = 0
     skills: frozenset[str] = frozenset()
     keep: Callable[[str, Sequence[str]], Awaitable[None]] = keeps_nothing
+    agent_id: str = ""
 
     async def request(
         self, said: Sequence[Message], language: Language, *, may_call: bool = True

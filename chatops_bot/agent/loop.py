@@ -278,6 +278,7 @@ class Loop:
                         waiting.append(Proposed(done.proposal))
                     if done.form is not None:
                         waiting.append(Asked(done.form))
+            turn.usage += turn.context.consultations.take_usage()
             for interrupt in waiting:  # outside the group, which would wrap a failure to show the card
                 turn.waits = True
                 await emit(interrupt)

@@ -98,17 +98,15 @@ async def open_bot(
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
-        skills, registry = await _skills_and_tools(
-            stack, config, secrets, clock, kept, metrics, tools, routed
-        )
+        opened = _skills_and_tools(stack, config, secrets, clock, kept, metrics, tools, routed)
+        skills, registry = await opened
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
         directory = ChatAndLocalPeople(slack.directory, people)
         metered = partial(MeteredModel, metrics=metrics)
         core = build_core(
-            config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory,
-            store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
+            config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory, store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
             rerouted=metrics.tools_rerouted.inc if routed else None, overhears=every_message if model else configured_overhearing(secrets, ids),

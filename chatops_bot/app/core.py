@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from chatops_bot.agent.consulting import ConsultAgent, NothingKept
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
@@ -153,34 +154,64 @@ def build_core(
     redactor = Withheld(secrets.values())
     prompts = PromptReload(config.agents, PromptRegistry(texts or configured_texts(config.agents)), redactor)
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
-    hide_in = [redactor, logs] if logs else [redactor]
-    sealed = SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
+    consult, registry = with_consulting(registry, config.agents.consult_depth, prompts.registry)
+    sealed = _sealed(config, store, node, [redactor, logs] if logs else [redactor], clock, ids)
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
         redactor=redactor, secrets=sealed,
     )  # fmt: skip
     dispatcher = _dispatcher(config, engine, store, registry, redactor, clock, ids, sealed)
-    decisions = engine.decisions_on(platform)
     forms = Forms(
         store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids,
         policy=engine.policy, secrets=sealed,
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
+    briefer = _briefer(
+        config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted
+    )
+    if consult is not None:
+        rounds = max(1, config.model.max_rounds // 2)
+        consult.answer_with(Loop(model, dispatcher, NothingKept(), clock, ids, max_rounds=rounds), briefer)
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
-        briefer=_briefer(config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted), cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
+        briefer=briefer, cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
-    router = Router(
-        store=store, platform=platform, decisions=decisions, reading=engine.reading, renewals=engine.renewals, reasons=engine.reasons, undoing=engine.undoing, keeping=engine.keeping, forms=forms,
-        followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
-    )  # fmt: skip
+    router = _router(engine, store, platform, forms, followups, conductor, overhears)
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, secrets=sealed, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
         reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=prompts,
     )  # fmt: skip
+
+
+def _sealed(
+    config: Config, store: Store, node: Node, hide_in: Sequence[Withheld], clock: Clock, ids: Ids
+) -> SealedSecrets:
+    return SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
+
+
+def _router(
+    engine: Engine, store: Store, platform: Platform, forms: Forms, followups: Followups, conductor: Conductor,
+    overhears: Overhears,
+) -> Router:  # fmt: skip
+    """What takes events in and gives each to whoever deals with it."""
+    return Router(
+        store=store, platform=platform, decisions=engine.decisions_on(platform), reading=engine.reading,
+        renewals=engine.renewals, reasons=engine.reasons, undoing=engine.undoing, keeping=engine.keeping, forms=forms,
+        followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
+    )  # fmt: skip
+
+
+def with_consulting(
+    registry: Registry, depth: int, prompts: PromptRegistry
+) -> tuple[ConsultAgent | None, Registry]:
+    """The registry with the tool by which agents consult each other, where there are several and they may."""
+    if depth == 0 or len(prompts.agent_ids) < 2:
+        return None, registry
+    consult = ConsultAgent(depth)
+    return consult, Registry([*registry, consult])
 
 
 def _briefer(

@@ -17,6 +17,8 @@ class AgentsConfig(Section):
     the folder of the config."""
     keep_days: int = Field(default=30, ge=1, le=366)
     """How long the text of a prompt can be looked up by its hash after it was last used."""
+    consult_depth: int = Field(default=1, ge=0, le=3)
+    """How many consultations of agents may stand inside each other; 0 lets none consult another."""
     keep_suffix: bool = True
     """Whether the volatile part, with names of people and channels, is kept as well; else its hash alone."""
 

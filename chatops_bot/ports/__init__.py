@@ -27,8 +27,10 @@ from chatops_bot.ports.store import (
     process_lease,
 )
 from chatops_bot.ports.tools import (
+    CONSULT_AGENT,
     ArgumentCheck,
     CandidateProvider,
+    Consultations,
     ObservingTool,
     ReadTool,
     Tool,
@@ -38,12 +40,14 @@ from chatops_bot.ports.tools import (
 )
 
 __all__ = [
+    "CONSULT_AGENT",
     "LLM",
     "ArgumentCheck",
     "Audit",
     "AuditReader",
     "CandidateProvider",
     "Clock",
+    "Consultations",
     "Controls",
     "Directory",
     "Forms",

@@ -8,22 +8,45 @@ from typing import Any, Protocol, runtime_checkable
 from pydantic import BaseModel
 
 from chatops_bot.domain.form import Candidates
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.model import Usage
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.tool import Observation, Outcome, Plan, ToolResult
+
+CONSULT_AGENT = "consult_agent"
+
+
+@dataclass(slots=True, eq=False)
+class Consultations:
+    """What a turn and all consultations in it share: the language, who was consulted so far, and what that cost."""
+
+    language: Language = "en"
+    made: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+
+    def take_usage(self) -> Usage:
+        """What was spent since this was asked last."""
+        spent, self.usage = self.usage, Usage()
+        return spent
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """Who calls a tool, and from where. `idempotency_key` names the effect of an approved action, else it is empty. `allowed` are
-    the names of the tools that the turn's agent may use, None for all."""
+    the names of the tools that the turn's agent may use, None for all.
+
+    `agents` is the chain of agents that ask each other, the calling one last; in a consultation it `reads_only`.
+    """
 
     person: Person
     session: SessionKey
     turn_id: str
     idempotency_key: str = ""
     allowed: frozenset[str] | None = None
+    agents: tuple[str, ...] = ()
+    reads_only: bool = False
+    consultations: Consultations = field(default_factory=Consultations, compare=False)
 
 
 CandidateProvider = Callable[[Any, ToolContext], Awaitable[Candidates]]

@@ -21,10 +21,10 @@ from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, p
 from chatops_bot.context.speakers import people_of
 from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
-from chatops_bot.domain.model import ContextMessage
+from chatops_bot.domain.model import ContextMessage, UserMessage
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Entry, Prompted
-from chatops_bot.ports import Clock, Ids
+from chatops_bot.ports import CONSULT_AGENT, Clock, Ids, ToolContext
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.prompt_keeping import PromptKeeper
 from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
@@ -90,7 +90,43 @@ class Briefer:
             rounds=max((skill.rounds for skill in at_work), default=0),
             skills=skills.names,
             keep=self._keep(turn_input, agent, suffix),
+            agent_id=agent.agent_id,
         )
+
+    def brief_consulted(self, agent_id: str, question: str, context: ToolContext, depth: int) -> Briefing:
+        """For an agent that another one consults: its own prompt and tools, and the question as all that was said."""
+        language = context.consultations.language
+        version = self._texts.version_for(agent_id, context.session.channel)
+        agent = self._texts.get(agent_id, language, version)
+        asked = TurnInput(context.turn_id, context.session, context.person, question, language=language)
+        skills = self._shown_skills(asked, agent)
+        box, suggested = self._toolbox(skills, agent, asked, ())
+        last = len(context.agents) > depth  # the chain counts the first agent, which nobody consulted
+        allowed = box.allowed - {CONSULT_AGENT} if last else box.allowed
+        toolbox = Toolbox(
+            self._registry, allowed=allowed, offered=box.offered & allowed, brought=kept_back(skills)
+        )
+        source = f"question of the agent {context.agents[-2]}"
+        personal = self._clean(self._told(personal_skills, skills, frozenset(), agent))
+        suffix = self._suffix(agent, asked, (), personal, suggested)
+        return Briefing(
+            toolbox,
+            self._system(agent, asked, skills),
+            (
+                UserMessage(fence(self._clean(question), source=source, nonce=self._ids.nonce)),
+                ContextMessage(suffix),
+            ),
+            agent.phrases.loop,
+            Window(self._budget, self._model, self._ids.nonce),
+            skills=skills.names,
+            agent_id=agent_id,
+        )
+
+    def handoffs(self, context: ToolContext) -> tuple[str, ...]:
+        """Whom the agent at the end of the chain names, as far as there are such agents."""
+        asker = context.agents[-1] if context.agents else self._agent_in(context.session.channel)
+        named = self._texts.get(asker, context.consultations.language).handoffs
+        return tuple(each.agent_id for each in named if each.agent_id in self._texts.agent_ids)
 
     def _agent(self, session: SessionKey, entries: Sequence[Entry], language: Language) -> AgentConfig:
         """The channel's agent; a thread keeps the version of its text that it began with."""

@@ -15,7 +15,7 @@ from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry, FormFilled, TurnRested, UserSaid
 from chatops_bot.domain.turn_event import Asked, Noted, Proposed, Rested, TurnEvent
-from chatops_bot.ports import Clock, Ids, Place, Platform, Store, ToolContext
+from chatops_bot.ports import Clock, Consultations, Ids, Place, Platform, Store, ToolContext
 from chatops_bot.rendering import notices
 from chatops_bot.rendering.links import NO_LINKS, Links
 from chatops_bot.rendering.turn_view import TurnView
@@ -351,10 +351,13 @@ class Conductor:
         progress.started = True
         await self._store.transcripts.append(session, [said] if earlier is None else [earlier, said])
         entries = await self._store.transcripts.load(session)
+        briefing = self._briefer.brief(turn_input, entries, language)
         turn = Turn(
-            context=ToolContext(author, session, turn_id),
+            context=ToolContext(
+                author, session, turn_id, agents=(briefing.agent_id,), consultations=Consultations(language)
+            ),
             language=language,
-            briefing=self._briefer.brief(turn_input, entries, language),
+            briefing=briefing,
             asked=turn_input.text,
         )
 

@@ -69,6 +69,7 @@ class ReadResult:
             ReadResultArguments,
             Effect.READ,
             Phrase("查阅先前的结果", "reading an earlier result"),
+            of_agent=True,
         )
 
     async def run(self, arguments: ReadResultArguments, context: ToolContext) -> ToolResult:

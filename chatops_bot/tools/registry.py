@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 
 from pydantic import BaseModel
 
@@ -93,8 +94,11 @@ def contract_hash(spec: ToolSpec) -> str:
     return hashlib.sha256(canonical_json(contract).encode()).hexdigest()
 
 
+@cache
 def schema_of(arguments: type[BaseModel]) -> dict[str, object]:
-    """The JSON schema of a tool's arguments: always an object with `properties`, without pydantic's titles."""
+    """The JSON schema of a tool's arguments: always an object with `properties`, without pydantic's titles.
+
+    Made once for each model, which takes milliseconds; nobody changes it."""
     schema = arguments.model_json_schema()
     schema.pop("title", None)
     schema.pop(

@@ -38,7 +38,7 @@ DEMO = {
     "worker load trend": "get_worker_load_history",
     "节点负载趋势": "get_worker_load_history",
 }
-OF_AGENT = {"find_tools", "load_skill"}
+OF_AGENT = {"find_tools", "load_skill", "read_result", "consult_agent"}
 SAYS = Answer([text("Done."), chunk("stop"), DONE])
 
 
@@ -178,3 +178,10 @@ async def test_a_back_end_that_renames_a_tool_changes_no_byte_of_the_prompt(worl
 
 def shape(tools: Sequence[Any]) -> str:
     return json.dumps([(tool.name, tool.description, tool.parameters) for tool in tools])
+
+
+async def test_tools_of_the_agent_itself_go_along_whatever_is_asked(world: World):
+    model = ScriptedModel([says("One.")])
+    async with world.bot(model, routed=True):
+        await asked(world, "pause db-backup")
+    assert offered(model.requests[0]) >= OF_AGENT

@@ -64,7 +64,7 @@ class Desk:
         keeper = PromptKeeper(self.store.prompts, self.store.transcripts, self.clock, 30, keep_suffix)
         briefer = Briefer(
             registry=Registry([Look(), Switch()]), prompts=self.prompts, agent_in=self.config.agent_in, clock=self.clock,
-            ids=CountingIds(), keeper=keeper, clean=Redactor([SECRET]).text,
+            ids=CountingIds(), keeper=keeper, clean=Redactor([SECRET]).text, budget=Budget(), model="scripted",
         )  # fmt: skip
         now = self.clock.now()
         said = UserSaid(f"turn_{now.timestamp()}", now, OSCAR.id, OSCAR.name, "operator", text)

@@ -105,6 +105,11 @@ async def test_a_result_that_was_short_enough_is_read_from_the_transcript(door: 
     ]
 
 
+async def test_it_is_on_offer_whatever_the_request_is_about(door: Door):
+    """Notes may name a handle in any turn, and a tool that comes and goes would change the cached prefix."""
+    assert door.dispatcher.registry.find("read_result").spec.of_agent
+
+
 async def test_a_pattern_is_searched_as_it_stands_and_never_run(door: Door):
     door.look.answer = {"log": "\n".join(["a" * 900] * 2_000 + ["(a+)+$"])}
     await door.does("c1", "look", {})
@@ -134,10 +139,8 @@ async def test_when_its_time_is_over_what_the_transcript_has_is_read(door: Door)
     await door.does("c1", "look", {})
     door.clock.advance(timedelta(seconds=KEPT_SECONDS))
     result = await door.reads("c1", tail=1)
-    assert (result.status, result.content["lines"]) == (
-        "ok",
-        ['8005: read_result: {"handle":"c1"}'],
-    ) or result.status == "ok"
+    assert result.status == "ok"
+    assert result.content["total_lines"] < 50_000
 
 
 async def test_what_is_read_back_is_bounded_and_goes_on_where_it_ended(door: Door):

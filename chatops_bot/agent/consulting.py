@@ -1,0 +1,172 @@
+"""consult_agent: one agent asks another, which answers with its own prompt and its own tools, for the same person.
+
+What crosses the border is a question and an answer, both text: neither sees the other's prompt, tools or results. The one
+that is asked only looks: a change would put a card before people that nobody saw being asked for (docs/decisions/0018).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from chatops_bot.agent.briefing import Briefing
+from chatops_bot.agent.loop import Loop, Turn
+from chatops_bot.domain.errors import ModelError, ToolFailed
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect
+from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.tool import ToolResult
+from chatops_bot.domain.transcript import Entry
+from chatops_bot.domain.turn_event import CallStarted, Noted, Rested, TurnEvent
+from chatops_bot.ports import CONSULT_AGENT, ToolContext, ToolSpec
+
+MAX_CONSULTATIONS = 2
+"""Consultations of one turn. Each costs several model calls; who needs a third opinion should hand over."""
+
+CONSULT_SECONDS = 90.0
+"""Half a turn's steps at the pace of a slow model; people wait for it."""
+
+ANSWER_CHARS = 8_000
+"""About 2,000 tokens: a long answer, and not a dump of what the other agent read."""
+
+DESCRIPTION = (
+    "Ask another agent that your capabilities name, and get its answer. It has tools of its own, sees nothing of this "
+    "conversation but your question, and only looks: it proposes no change."
+)
+
+
+class ConsultArguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    agent_id: str = Field(description="Exact id of the agent to ask.", max_length=64)
+    question: str = Field(
+        description="The whole question, with the ids and times it is about.", min_length=1, max_length=4_000
+    )
+
+
+class NothingKept:
+    """The transcript of a consultation: the conversation remembers its answer, the audit its calls."""
+
+    async def append(self, session: SessionKey, entries: Sequence[Entry]) -> None:
+        pass
+
+    async def load(self, session: SessionKey) -> list[Entry]:
+        return []
+
+    async def known(self, session: SessionKey) -> bool:
+        return False
+
+
+class Briefs(Protocol):
+    def handoffs(self, context: ToolContext) -> Sequence[str]:
+        """Whom the asking agent, the last of the chain, may consult."""
+
+    def brief_consulted(self, agent_id: str, question: str, context: ToolContext, depth: int) -> Briefing:
+        """What the consulted agent is given, which is the last of the chain in `context`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consultant:
+    loop: Loop
+    briefs: Briefs
+
+
+class ConsultAgent:
+    def __init__(self, depth: int = 1) -> None:
+        """`depth` is how many consultations may stand inside each other."""
+        self._depth = depth
+        self._desk: Consultant | None = None
+        self.spec = ToolSpec(
+            CONSULT_AGENT, DESCRIPTION, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
+            timeout=CONSULT_SECONDS, of_agent=True,
+        )  # fmt: skip
+
+    def answer_with(self, loop: Loop, briefs: Briefs) -> None:
+        """To be called once before the first turn: `loop` runs consultations, with half of a turn's steps and no transcript.
+        Apart from the constructor, since both are made of a registry that has this tool."""
+        self._desk = Consultant(loop, briefs)
+
+    async def run(self, arguments: ConsultArguments, context: ToolContext) -> ToolResult:
+        if (desk := self._desk) is None:
+            raise RuntimeError("consult_agent was registered without a loop to answer with")
+        agent_id = arguments.agent_id
+        self._admit(agent_id, context, desk.briefs.handoffs(context))
+        asking = context.consultations
+        asking.made.append(agent_id)
+        within = replace(context, agents=(*context.agents, agent_id), reads_only=True)
+        turn = Turn(
+            within,
+            asking.language,
+            desk.briefs.brief_consulted(agent_id, arguments.question, within, self._depth),
+        )
+        heard = _Heard()
+        try:
+            await desk.loop.run_turn(turn, heard.hear)
+        except ModelError as error:
+            raise ToolFailed(error.phrase) from error
+        finally:
+            asking.usage += turn.usage
+        return heard.result(agent_id)
+
+    def _admit(self, agent_id: str, context: ToolContext, handoffs: Sequence[str]) -> None:
+        """Raises ToolFailed for an agent that may not be asked here."""
+        valid = [each for each in handoffs if each not in context.agents]
+        if agent_id in context.agents:
+            raise ToolFailed(_CYCLE.filled(agent=agent_id))
+        if agent_id not in valid:
+            raise ToolFailed(_UNKNOWN.filled(agent=agent_id, valid=", ".join(valid) or "-"))
+        if len(context.agents) > self._depth:
+            raise ToolFailed(_TOO_DEEP)
+        if len(context.consultations.made) >= MAX_CONSULTATIONS:
+            raise ToolFailed(_TOO_MANY.filled(most=MAX_CONSULTATIONS))
+
+
+class _Heard:
+    """What comes out of a consultation."""
+
+    def __init__(self) -> None:
+        self._called: list[str] = []
+        self._notes: list[str] = []
+        self._rest = Rested(TurnOutcome.FAILED, "")
+
+    async def hear(self, event: TurnEvent) -> None:
+        if isinstance(event, CallStarted):
+            self._called.append(event.tool)
+        elif isinstance(event, Noted):
+            self._notes.append(event.phrase.en)
+        elif isinstance(event, Rested):
+            self._rest = event
+
+    def result(self, agent_id: str) -> ToolResult:
+        """Raises ToolFailed when no answer came."""
+        body = self._rest.body
+        if not body:
+            raise ToolFailed(_SILENT.filled(agent=agent_id))
+        content: dict[str, Any] = {
+            "agent": agent_id,
+            "answer": body[:ANSWER_CHARS],
+            "tools_called": list(dict.fromkeys(self._called)),
+        }
+        if len(body) > ANSWER_CHARS:
+            content["cut"] = f"{len(body) - ANSWER_CHARS} characters left out"
+        if self._rest.outcome is not TurnOutcome.ANSWERED:
+            content["incomplete"] = self._notes
+        return ToolResult("ok", content, Phrase(f"{agent_id} 已回答", f"{agent_id} answered"))
+
+
+_CYCLE = Phrase(
+    "{agent} 已在这次咨询之中，不能再被咨询；请自己回答。",
+    "{agent} takes part in this consultation already and cannot be asked again; answer it yourself.",
+)
+_UNKNOWN = Phrase(
+    "不能咨询 {agent}；可以咨询的智能体：{valid}。", "You cannot consult {agent}. Valid agent ids: {valid}."
+)
+_TOO_DEEP = Phrase(
+    "被咨询的智能体不能再咨询别人；请自己回答。",
+    "An agent that is consulted asks no other here; answer it yourself.",
+)
+_TOO_MANY = Phrase(
+    "一轮最多咨询 {most} 次；请用已有的信息回答。",
+    "One turn consults at most {most} times; answer from what you have.",
+)
+_SILENT = Phrase("{agent} 没有给出回答。", "{agent} gave no answer.")

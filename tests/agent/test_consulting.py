@@ -1,0 +1,101 @@
+"""Consultations at their border: depth, what they cost, stopping them, and what is audited."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from chatops_bot.agent.briefing import Briefing
+from chatops_bot.agent.consulting import ConsultAgent, ConsultArguments, NothingKept
+from chatops_bot.agent.loop import Loop
+from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.model import Usage, UserMessage
+from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
+from chatops_bot.ports import Consultations, ToolContext
+from chatops_bot.tools.toolbox import Toolbox
+from tests.agent.test_loop import DOWN
+from tests.audit_rows import read_audit
+from tests.small_tools import OSCAR, PHRASES, SESSION
+
+QUESTION = ConsultArguments(agent_id="b", question="What failed?")
+
+
+class Desk:
+    """Agents a, b and c, each of which may ask any other."""
+
+    def __init__(self, stage: Any) -> None:
+        self._stage = stage
+
+    def handoffs(self, context):
+        return ("a", "b", "c")
+
+    def brief_consulted(self, agent_id, question, context, depth):
+        box = Toolbox(self._stage.dispatcher.registry)
+        return Briefing(box, lambda *_: "You are b.", (UserMessage(question),), PHRASES, agent_id=agent_id)
+
+
+def consulting(stage: Any, *steps: Any, depth: int = 1, rounds: int = 5) -> Any:
+    tool, model = ConsultAgent(depth), ScriptedModel(steps)
+    loop = Loop(model, stage.dispatcher, NothingKept(), stage.clock, stage.ids, max_rounds=rounds)
+    tool.answer_with(loop, Desk(stage))
+    return tool, model
+
+
+def context(*agents: str) -> ToolContext:
+    return ToolContext(OSCAR, SESSION, "turn_1", agents=agents, consultations=Consultations())
+
+
+async def test_its_calls_are_audited_with_the_turn_and_its_conversation_is_not_kept(stage, tmp_path):
+    tool, model = consulting(stage, calls(("look", {"name": "x"})), says("One failed."))
+    result = await tool.run(QUESTION, context("a"))
+    model.assert_finished()
+    assert result.content == {"agent": "b", "answer": "One failed.", "tools_called": ["look"]}
+    assert await stage.entries() == []
+    rows = [row for _, row in read_audit(tmp_path / "bot.db")]
+    assert [(row.tool, row.turn_id, row.person_id) for row in rows] == [("look", "turn_1", OSCAR.id)]
+
+
+async def test_depth_and_cycles_are_bounded(stage):
+    tool, _ = consulting(stage)
+    with pytest.raises(ToolFailed, match="asks no other"):
+        await tool.run(QUESTION, context("a", "c"))
+    with pytest.raises(ToolFailed, match="cannot be asked again"):
+        await tool.run(QUESTION, context("a", "b"))
+    deeper, _ = consulting(stage, says("Yes."), depth=2)
+    assert (await deeper.run(QUESTION, context("a", "c"))).content["answer"] == "Yes."
+
+
+async def test_its_cost_is_told_to_the_turn_which_adds_it_to_its_own(stage):
+    tool, _ = consulting(stage, says("One.", usage=Usage(100, 5)))
+    turn = stage.turn()
+    await tool.run(QUESTION, replace(turn.context, agents=("a",)))
+    await stage.play(calls(("look", {"name": "x"})), says("One.", usage=Usage(30, 2)), turn=turn)
+    assert turn.usage == Usage(130, 7)
+
+
+async def test_a_model_that_fails_is_an_error_of_the_call(stage):
+    tool, _ = consulting(stage, calls(("look", {"name": "x"})), fails(DOWN))
+    with pytest.raises(ToolFailed, match="down"):
+        await tool.run(QUESTION, context("a"))
+
+
+async def test_it_has_a_cap_of_its_own_and_says_that_the_answer_is_incomplete(stage):
+    look = calls(("look", {"name": "x"}))
+    tool, model = consulting(stage, look, look, says("So far: one."), rounds=2)
+    result = await tool.run(QUESTION, context("a"))
+    model.assert_finished()
+    assert result.content["answer"] == "So far: one."
+    assert "2 rounds" in result.content["incomplete"][0]
+
+
+async def test_a_stop_ends_it(stage):
+    stage.look.gate = asyncio.Event()
+    tool, _ = consulting(stage, calls(("look", {"name": "x"})), says("never"))
+    work = asyncio.create_task(tool.run(QUESTION, context("a")))
+    await asyncio.wait_for(stage.look.entered.get(), 5)
+    work.cancel()
+    with suppress(asyncio.CancelledError):
+        await work
+    assert work.cancelled()
