@@ -29,8 +29,8 @@ _OPENING = "[［【〔〖〘⟦〚❲⦋⦍⦏⦗⁅︗︹︻﹇﹝"
 _CLOSING = "]］】〕〗〙⟧〛❳⦌⦎⦐⦘⁆︘︺︼﹈﹞"
 _ROUND = str.maketrans(dict.fromkeys(_OPENING, "(") | dict.fromkeys(_CLOSING, ")"))
 _COMMENT = re.compile(r"<!-+|-+!?>|/\*|\*/")
-_PLAIN = re.compile(r"[ -Z^-~]*")
-"""Printable ASCII without brackets and backslash: nothing to do but the spaces."""
+_PLAIN = re.compile(r"[ -)+-;=?-Z^-~]*")
+"""Printable ASCII without brackets, backslash and what comment marks are made of: nothing to do but the spaces."""
 _MEANT_LITERALLY = frozenset({"enum", "const", "pattern"})
 _OF_NAMES = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 """Keywords of a schema whose values are named by its author: a property may be called `pattern`."""
@@ -54,8 +54,8 @@ def inline(text: str, limit: int = INLINE_CHARS) -> str:
         text = _BREAK.sub(" ", text)
         text = "".join(c for c in text if unicodedata.category(c) not in _DROPPED).translate(_ROUND)
         text = unicodedata.normalize("NFC", text)  # what stood apart before may have come together
-    while (bare := _COMMENT.sub("", text)) != text:
-        text = bare  # what is left may form a mark anew
+        while (bare := _COMMENT.sub("", text)) != text:
+            text = bare  # what is left may form a mark anew
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
