@@ -17,6 +17,7 @@ from chatops_bot.domain.errors import (
     ModelError,
     ModelRefused,
     ModelTimeout,
+    ModelTooLong,
     ModelUnavailable,
 )
 from chatops_bot.domain.model import (
@@ -151,7 +152,7 @@ def test_a_key_that_cannot_be_a_header_is_said_at_once():
     ("status", "body", "kind", "says"),
     [
         (400, complaint("tools[0] is odd"), ModelRefused, "tools[0] is odd"),
-        (400, complaint("x", code="context_length_exceeded"), ModelRefused, "longer than model m"),
+        (400, complaint("x", code="context_length_exceeded"), ModelTooLong, "longer than model m"),
         (400, complaint("x", code="content_filter"), ModelBlocked, "content filter"),
         (400, b"", ModelRefused, "HTTP 400"),
         (400, complaint(f"bad key {KEY} " + "x" * 999), ModelRefused, "[redacted:"),

@@ -100,4 +100,9 @@ def test_pip_installs_the_exported_tree_with_its_command(exported: Path, tmp_pat
         "usage: chatops-bot"
     )
     bundled = tmp_path / "target" / "chatops_bot" / "_bundled"
-    assert sorted(path.name for path in bundled.iterdir()) == ["manifest.yaml", "prompts", "skills"]
+    assert sorted(path.name for path in bundled.iterdir()) == [
+        "evals",
+        "manifest.yaml",
+        "prompts",
+        "skills",
+    ]

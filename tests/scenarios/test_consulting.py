@@ -40,7 +40,7 @@ async def test_the_other_agent_answers_with_its_own_prompt_and_tools(world: Worl
     assert {"look", "consult_agent"} <= offered(asker)
     assert "look" not in offered(asked)  # its list of tools does not name it
     assert "consult_agent" not in offered(asked)
-    assert "look" not in prefix(asked)
+    assert "- look" not in prefix(asked)
     assert "the operator of a task scheduler" in prefix(asked)
     assert "the operator of a task scheduler" not in prefix(last)
     assert offered(last) == offered(asker)

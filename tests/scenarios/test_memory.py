@@ -93,21 +93,24 @@ async def test_two_threads_at_once_never_see_each_other(world: World):
         threads = await asyncio.gather(
             *(
                 world.says("oscar", f"{world.mention} about nightly-report, {word}")
-                for word in ("red", "blue")
+                for word in ("crimson", "cobalt")
             )
         )
         await asyncio.gather(*(world.settled(ts, 1) for ts in threads))
         await asyncio.gather(
             *(
                 world.says("oscar", f"more on {word}", ts)
-                for word, ts in zip(("red", "blue"), threads, strict=True)
+                for word, ts in zip(("crimson", "cobalt"), threads, strict=True)
             )
         )
         ends = await asyncio.gather(*(world.settled(ts, 3) for ts in threads))
-    assert [visible(end[-1]) for end in ends] == ["You said more on red.", "You said more on blue."]
+    assert [visible(end[-1]) for end in ends] == ["You said more on crimson.", "You said more on cobalt."]
     assert len(seen) == 4
     for request in seen:
-        assert len({word for word in ("red", "blue") if any(word in m.text for m in request.messages)}) == 1
+        assert (
+            len({word for word in ("crimson", "cobalt") if any(word in m.text for m in request.messages)})
+            == 1
+        )
 
 
 @pytest.mark.case("slack-23")
