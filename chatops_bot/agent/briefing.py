@@ -43,8 +43,13 @@ class Briefing:
         """The next model call: `said` is what came since in this turn. Raises StoreError when it cannot be kept."""
         tools = self.toolbox.definitions()
         whole = (*self.history, *said)
-        sent = whole if self.window is None else self.window.fit(whole, tools)
-        system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
+        sent: Sequence[Message] = whole
+        loaded = loaded_in(whole)
+        system = SystemMessage(self.system(self.toolbox, loaded))
+        if self.window is not None:
+            sent = self.window.fit(whole, tools, system.text)
+            if loaded_in(sent) != loaded:  # a skill whose text was left out can be loaded again
+                system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
         await self.keep(system.text, [tool.name for tool in tools])
         request = ModelRequest((system, *sent), tools, language, may_call)
         if self.window is not None:

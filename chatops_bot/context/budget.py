@@ -17,7 +17,7 @@ CONTEXT_TOKENS = 64_000
 ANSWER_TOKENS = 8_000
 """Kept free for the answer with its reasoning."""
 PROMPT_TOKENS = 4_000
-"""Kept free for the prompt: no prompt is longer (the hard budget of the prompt factory)."""
+"""Kept free for the prompt, whose hard budget this is; what skills add to it is counted."""
 STEP_TOKENS = 1_024
 """Rooms are whole multiples of this, so that a prompt that grows by a line moves no window."""
 SMALLEST_ROOM = 1_024

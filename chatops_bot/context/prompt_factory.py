@@ -7,7 +7,7 @@ Nothing that depends on person, channel or time stands in the prefix, so a provi
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -96,7 +96,7 @@ def build_agent_system_prompt(
     inputs = checked(agent_config, tool_specs, session_context, user_intent, options)
     for smaller in trimmed(inputs.session, inputs.tools, inputs.agent.limits):
         parts = _sections(inputs, *smaller)
-        over = too_long(parts, inputs.agent.limits)
+        over = too_long(_limited(parts, inputs.options), inputs.agent.limits)
         if not over:
             return _prompt(inputs, parts, smaller[1])
     raise PromptInvalid(
@@ -213,8 +213,17 @@ def _sections(inputs: Inputs, session: SessionContext, tools: tuple[ToolBrief, .
             ("CONSTRAINTS", sections.constraints(agent, tools)),
             ("FOLLOW-UPS", agent.phrases.followups if options.followups and options.mode == "full" else ""),
         )
-    context = Section("CONTEXT", sections.context(agent, session, inputs.intent, options), is_stable=False)
+    told = (sections.context(agent, session, inputs.intent, options), *options.extra_context)
+    context = Section("CONTEXT", "\n".join(told), is_stable=False)
     return (*(Section(title, text, is_stable=True) for title, text in stable if text), context)
+
+
+def _limited(parts: Sequence[Section], options: PromptOptions) -> list[Section]:
+    """What the hard limits hold for: all but skills and extra context."""
+    beside = sum(len(each) + 1 for each in options.extra_context)
+    *stable, last = parts
+    context = replace(last, text=last.text[: len(last.text) - beside])
+    return [*(part for part in stable if part.title != "SKILLS"), context]
 
 
 def _prompt(inputs: Inputs, parts: tuple[Section, ...], tools: tuple[ToolBrief, ...]) -> AgentPrompt:

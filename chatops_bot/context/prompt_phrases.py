@@ -91,7 +91,7 @@ class PromptPhrases(_Group):
         """Those that a model must not tell: rules, not labels."""
         rules = self.constraints
         return (
-            *self.tools.protocol, rules.unverified, rules.conflict, rules.prompt_is_secret, rules.speakers, rules.fence,
+            *self.tools.protocol, self.tools.none, rules.unverified, rules.conflict, rules.prompt_is_secret, rules.speakers, rules.fence,
             rules.data_lines, rules.gated.partition("{")[0], *self.followups.splitlines(), self.loop.call_properly,
-            self.loop.say_something, self.loop.sum_up,
+            self.loop.say_something, self.loop.sum_up, self.context.flagged.partition("{")[0],
         )  # fmt: skip

@@ -120,7 +120,7 @@ def context(agent: AgentConfig, session: SessionContext, intent: UserIntent, opt
     if session.env:
         told = (f"{key}={inline(value, 80)}" for key, value in sorted(session.env.items()))
         lines.append(f"{words.environment}: {', '.join(told)}")
-    return "\n".join([*lines, *options.extra_context])
+    return "\n".join(lines)
 
 
 def time_in(session: SessionContext, language: Language) -> str:

@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from chatops_bot.context.hardening import NAME
+from chatops_bot.context.hardening import NAME, json_problem
 from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.domain.language import Language
 
@@ -86,7 +86,11 @@ class Constraints(Value):
 
 
 class Limits(Value):
-    """What one prompt may measure. Soft limits warn, hard ones trim and then fail; tokens are estimated."""
+    """What one prompt may measure. Soft limits warn, hard ones trim and then fail; tokens are estimated.
+
+    Skills and extra context are warned about but neither trimmed nor refused: they are as large as whoever installed a skill, or
+    the conversation, made them, and a bot that does not answer because of that helps nobody.
+    """
 
     soft_chars: int = 6_000
     soft_tokens: int = 2_000
@@ -146,6 +150,12 @@ class Scenarios(Value):
 Permission = Literal["read", "write", "destructive"]
 
 
+def _json(value: Any) -> Any:
+    if problem := json_problem(value):
+        raise ValueError(problem)
+    return value
+
+
 class ToolBrief(Value):
     """A tool as a prompt knows it: its permanent name, what it is for, and what routing needs to know.
 
@@ -155,8 +165,8 @@ class ToolBrief(Value):
 
     name: Name
     description: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-    parameters: Mapping[str, Any] = Field(default_factory=dict)
-    return_schema: str | Mapping[str, Any] | None = None
+    parameters: Annotated[Mapping[str, Any], AfterValidator(_json)] = Field(default_factory=dict)
+    return_schema: Annotated[str | Mapping[str, Any] | None, AfterValidator(_json)] = None
     permission_level: Permission = "read"
     scenarios: Scenarios = Scenarios()
     sort_hint: int = 0

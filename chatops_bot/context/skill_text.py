@@ -19,6 +19,11 @@ from pydantic import BaseModel, ConfigDict
 from chatops_bot.domain.model import Message, ToolMessage
 from chatops_bot.domain.skill import LOAD_SKILL, Skill
 
+CATALOGUE_CHARS = 6_000
+"""Of all descriptions of a catalogue. Where they are longer, each is cut, in these steps: a name alone can still be loaded, and a
+catalogue that fills the prompt helps to choose none."""
+DESCRIPTION_CHARS = (300, 120, 60, 30, 0)
+
 _FRAME = re.compile(r"\[SKILL nonce=[0-9a-f]{32} name=([a-z0-9][a-z0-9-]{0,63}), [^\n]*\]\n")
 
 
@@ -84,11 +89,22 @@ def personal_skills(
 
 
 def _catalogue(skills: Iterable[Skill], inline: Callable[[str], str], *, personal: bool) -> list[str]:
-    return [
-        f"- {skill.name}: {inline(skill.description)}"
-        for skill in skills
-        if skill.audience.is_personal is personal
+    told = [
+        (skill.name, inline(skill.description)) for skill in skills if skill.audience.is_personal is personal
     ]
+    longest = next(
+        (
+            most
+            for most in DESCRIPTION_CHARS
+            if sum(min(len(said), most) for _, said in told) <= CATALOGUE_CHARS
+        ),
+        0,
+    )
+    return [f"- {name}: {_cut(said, longest)}".removesuffix(": ") for name, said in told]
+
+
+def _cut(said: str, most: int) -> str:
+    return said if len(said) <= most else f"{said[: most - 1].rstrip()}…" if most else ""
 
 
 def _whole(skills: Iterable[Skill], words: SkillWords, *, personal: bool) -> list[str]:

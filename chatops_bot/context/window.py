@@ -13,10 +13,10 @@ each message would be new to them each time.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chatops_bot.context.budget import Budget
+from chatops_bot.context.budget import PROMPT_TOKENS, Budget
 from chatops_bot.context.clearing import cleared, is_kept, shortened
 from chatops_bot.context.fence import fence
-from chatops_bot.context.tokens import OTHER_TOKENS, tokens_of, tokens_of_tools
+from chatops_bot.context.tokens import OTHER_TOKENS, estimate, tokens_of, tokens_of_tools
 from chatops_bot.domain.model import (
     ContextMessage,
     Message,
@@ -181,10 +181,13 @@ class Window:
         self._asked = 0
         self._refusals = 0
 
-    def fit(self, messages: tuple[Message, ...], tools: tuple[ToolDefinition, ...]) -> Sequence[Message]:
-        """See the module; `tools` are sent beside them."""
+    def fit(
+        self, messages: tuple[Message, ...], tools: tuple[ToolDefinition, ...], prompt: str
+    ) -> Sequence[Message]:
+        """See the module; `tools` and `prompt` are sent beside them."""
         self._count(messages)
-        room = self._budget.room(self._model, tokens_of_tools(tools) + self._context)
+        longer = max(0, estimate(prompt) - PROMPT_TOKENS)
+        room = self._budget.room(self._model, tokens_of_tools(tools) + self._context + longer)
         if self._tokens <= room and self._longest <= room // RESULT_SHARE:
             return messages
         self._mark = self._mark or self._nonce()

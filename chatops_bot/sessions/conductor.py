@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.context.hardening import inline
+from chatops_bot.context.scanning import scan_untrusted
 from chatops_bot.domain.errors import ModelError, PlatformError, StoreUnavailable, TurnLost
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Person
@@ -344,7 +345,9 @@ class Conductor:
             turn_input.mentioned,
         )
         if turn_input.filled is None:  # a form that was filled in has been recorded
-            await self._store.audit.record(asked_record(turn_input, now, self._redactor))
+            await self._store.audit.record(
+                asked_record(turn_input, now, self._redactor, scan_untrusted(turn_input.text))
+            )
         progress.started = True
         await self._store.transcripts.append(session, [said] if earlier is None else [earlier, said])
         entries = await self._store.transcripts.load(session)

@@ -1,6 +1,6 @@
 """What a session records beside calls and decisions: who asked what, and which message showed what to be decided on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -16,10 +16,11 @@ from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.tools.audited import result_view
 
 
-def asked_record(turn: TurnInput, at: datetime, redactor: Redactor) -> AuditRecord:
-    """Somebody asked something; the text has been redacted when it came in."""
+def asked_record(turn: TurnInput, at: datetime, redactor: Redactor, flags: Sequence[str]) -> AuditRecord:
+    """Somebody asked something; the text has been redacted when it came in. `flags` say which rules of the scan it hits, if any."""
     author = replace(turn.author, name=redactor.text(turn.author.name))
-    return _record(at, author, str(turn.session), turn.turn_id, "", "asked", "turn", {"text": turn.text}, "")
+    content: dict[str, object] = {"text": turn.text} | ({"flags": list(flags)} if flags else {})
+    return _record(at, author, str(turn.session), turn.turn_id, "", "asked", "turn", content, "")
 
 
 def refused_record(

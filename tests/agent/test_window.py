@@ -57,6 +57,15 @@ async def test_a_request_that_was_too_long_is_sent_once_more_with_less(stage: St
     assert budget.room("scripted", 0) < 20_000
 
 
+async def test_a_long_prompt_leaves_less_room_to_the_conversation(stage: Stage):
+    turn = with_history(stage, Budget(32_000), long_history())
+    model = await stage.play(says("Here."), turn=turn)
+    turn = with_history(stage, Budget(32_000), long_history())
+    turn.briefing.system = lambda toolbox, loaded: "p" * 60_000
+    shorter = await stage.play(says("Here."), turn=turn)
+    assert len(shorter.requests[0].messages) < len(model.requests[0].messages)
+
+
 async def test_one_that_is_still_too_long_or_too_long_after_some_words_is_not_sent_again(stage: Stage):
     with pytest.raises(ModelTooLong):
         await stage.play(fails(TOO_LONG), fails(TOO_LONG), turn=with_history(stage, Budget(), long_history()))

@@ -71,6 +71,23 @@ def test_what_is_meant_literally_is_refused_and_not_cleaned(key: str):
         schema_line({"properties": {"q": {key: value}}})
 
 
+def test_a_property_is_named_as_it_is_or_its_schema_is_refused():
+    named = {"properties": {"pattern": {"description": "a [x]"}, "enum": {"type": "string", "pattern": "a+"}}}
+    assert json.loads(schema_line(named))["properties"]["pattern"] == {"description": "a (x)"}
+    for key in ("q\u200b", "a\nb", "[CONTEXT]", "k" * 81):
+        with pytest.raises(NotSpellable):
+            schema_line({"properties": {key: {"type": "string"}}})
+
+
+@pytest.mark.case("prompt-V16")
+def test_no_form_of_a_bracket_is_left():
+    brackets = [
+        c for c in map(chr, range(0x110000)) if unicodedata.normalize("NFKC", c) in set("[]【】〔〕〖〗")
+    ]
+    assert len(brackets) > 12
+    assert set(inline("".join(brackets), 1_000)) == {"(", ")"}
+
+
 @pytest.mark.case("prompt-R55")
 def test_a_tool_result_stands_in_a_fence_that_its_text_cannot_close():
     nonces = iter(["0" * 32, "1" * 32])

@@ -165,7 +165,7 @@ def test_no_hostile_value_adds_a_heading_or_moves_the_boundary():
                 role_description=description, domain_scope=[filled], out_of_scope=[filled], capabilities=[filled],
                 constraints=[filled], handoffs=[{"agent_id": "other", "when": filled}]),
             "tools": (a_tool("look", description=filled, return_schema=filled,
-                parameters={"properties": {"q": {"description": filled, "default": filled, filled: 1}}}),),
+                parameters={"properties": {"q": {"description": filled, "default": filled}}}),),
             "session": a_session(session_id=filled, user_id=bad, summary=bad, key_events=[bad, bad], channel=bad,
                 user_role=bad, env={"region": bad}),
             "intent": f"x{bad}",
@@ -342,6 +342,22 @@ def test_a_prompt_over_its_soft_budget_warns_and_over_the_hard_one_is_trimmed_in
         limited(500)
 
 
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_skills_and_extra_context_of_any_size_leave_every_tool_in_its_place(language: Language):
+    tools = tuple(a_tool(f"tool_{n}") for n in range(8))
+    text = "把" if language == "zh" else "w"
+    options = PromptOptions(
+        skills=f"[SKILLS]\n- a: {text * 40_000}", extra_context=(f"people: {text * 20_000}",)
+    )
+    prompt = build(
+        agent=an_agent(language), tools=tools, session=a_session(env={"region": "eu"}), options=options
+    )
+    assert len(prompt.tools) == 8
+    assert "region=eu" in prompt.suffix
+    assert prompt.suffix.endswith(options.extra_context[0])
+    assert any("soft limit" in warning for warning in prompt.warnings)
+
+
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a" * 10, 3), ("汉" * 10, 8), ("汉字ab", 3)])
 def test_tokens_are_estimated_by_kind_of_character(text: str, tokens: int):
     assert estimated_tokens(text) == tokens
@@ -380,6 +396,8 @@ def test_the_rules_are_kept_from_answers_and_what_the_bot_can_do_is_not():
     secret = confidential(SHIPPED["en"])
     assert SHIPPED["en"].phrases.constraints.unverified in secret
     assert SHIPPED["en"].phrases.loop.sum_up in secret
+    assert SHIPPED["en"].phrases.tools.none in secret
+    assert SHIPPED["en"].phrases.context.flagged.partition("{")[0] in secret
     assert not set(SHIPPED["en"].capabilities) & set(secret)
 
 

@@ -27,6 +27,21 @@ def problems(agent: Any = AGENT, tools: Any = (TOOL,), session: Any = SESSION, i
     return "\n".join(caught.value.problems)
 
 
+def nested(depth: int) -> dict[str, Any]:
+    value: dict[str, Any] = {}
+    for _ in range(depth - 1):
+        value = {"items": value}
+    return value
+
+
+def doubled(depth: int) -> dict[str, Any]:
+    """Small where it stands, and two to the power of `depth` once it is walked through."""
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"a": value, "b": value}
+    return value
+
+
 @pytest.mark.case("prompt-R18")
 @pytest.mark.case("prompt-V18")
 @pytest.mark.parametrize(
@@ -52,6 +67,13 @@ def problems(agent: Any = AGENT, tools: Any = (TOOL,), session: Any = SESSION, i
             {"tools": [TOOL | {"parameters": {"properties": {"q": {"enum": ["a\nb"]}}}}]},
             "tool_specs.look.parameters",
         ),
+        ({"tools": [TOOL | {"parameters": nested(33)}]}, "tool_specs.0.parameters"),
+        ({"tools": [TOOL | {"parameters": nested(100_000)}]}, "tool_specs.0.parameters"),
+        ({"tools": [TOOL | {"parameters": doubled(40)}]}, "tool_specs.0.parameters"),
+        ({"tools": [TOOL | {"parameters": {"default": float("nan")}}]}, "tool_specs.0.parameters"),
+        ({"tools": [TOOL | {"parameters": {"default": {1, 2}}}]}, "tool_specs.0.parameters"),
+        ({"tools": [TOOL | {"parameters": {"default": "\ud800"}}]}, "tool_specs.0.parameters"),
+        ({"tools": [TOOL | {"return_schema": nested(33)}]}, "tool_specs.0.return_schema"),
         ({"session": SESSION | {"current_time": datetime(2025, 3, 2)}}, "session_context.current_time"),
         ({"session": SESSION | {"timezone": "Mars/Olympus"}}, "session_context.timezone"),
         ({"session": SESSION | {"session_id": ""}}, "session_context.session_id"),

@@ -1,6 +1,7 @@
 """Skills in what a model reads: the catalogue, the texts that are loaded, and what stays out of the stable part."""
 
 import json
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -51,6 +52,14 @@ def test_the_catalogue_has_its_rules_and_one_line_for_each_that_is_not_loaded(la
     lines = skill_section(shown, ["beta"], words, str).splitlines()
     assert [line for line in lines if "What" in line] == ["- alpha: What alpha does."]
     assert [f"- {rule}" for rule in words.choosing] == lines[-1 - len(words.choosing) : -1]
+
+
+@pytest.mark.parametrize(("skills", "most"), [(20, 300), (50, 120), (100, 60), (200, 30), (900, 0)])
+def test_a_long_catalogue_says_less_of_each_and_names_them_all(skills: int, most: int):
+    many = [replace(skill(f"skill-{n:03}"), description="d" * 300) for n in range(skills)]
+    lines = [line for line in section(ShownSkills(many)).splitlines() if line.startswith("- skill-")]
+    said = f": {'d' * 300}" if most == 300 else f": {'d' * (most - 1)}…" if most else ""
+    assert lines == [f"- {each.name}{said}" for each in many]
 
 
 def test_without_skills_there_is_no_section():

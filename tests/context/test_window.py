@@ -255,9 +255,9 @@ def test_a_summary_is_the_same_each_time_and_tells_counts_and_the_first_error():
 def test_a_window_counts_what_came_since_and_sends_everything_while_it_fits():
     window = Window(Budget(), "m", CountingIds().nonce)
     history: tuple[Message, ...] = (*projected(forty()), ContextMessage("now"))
-    assert window.fit(history, ()) is history
+    assert window.fit(history, (), "") is history
     said = (*history, ToolMessage("c", "look", fence("z" * 400_000, source="tool look", nonce=lambda: NONCE)))
-    assert len(window.fit(said, ())[-1].text) < 60_000
+    assert len(window.fit(said, (), "")[-1].text) < 60_000
 
 
 def test_cjk_text_is_reckoned_at_more_tokens_than_latin():
