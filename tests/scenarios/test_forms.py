@@ -413,7 +413,7 @@ POINTS = [
         "turns.begin", 3, "before"
     ),  # the first two are those of the question, which comes as two events
     KillPoint("turns.begin", 3, "after"),
-    KillPoint("transcripts.append", 5, "before"),
+    KillPoint("transcripts.append", 6, "before"),
 ]
 """Deaths from which the answer of the person must not be lost."""
 UNSENT = POINTS[:3]
@@ -470,7 +470,7 @@ async def test_whatever_the_bot_dies_at_what_was_filled_in_leads_to_one_proposal
 
 
 async def test_a_turn_of_a_form_that_the_bot_dies_in_is_told_as_interrupted_and_can_go_on(world: World):
-    ts = await dies(world, KillPoint("transcripts.append", 5, "after"))
+    ts = await dies(world, KillPoint("transcripts.append", 6, "after"))
     model = ScriptedModel([says("Going on.")])
     async with world.bot(model):
         await one_form_filled_in(world, ts)
