@@ -71,6 +71,7 @@ DECISIONS = Group(
         "tests/sessions/test_keeping.py",
         "tests/sessions/test_target_lock.py",
         "tests/sessions/test_renewals.py",
+        "tests/sessions/test_undoing.py",
         "tests/sessions/test_reading.py",
         "tests/sessions/test_proposing.py",
     ),

@@ -163,6 +163,35 @@ async def test_whoever_was_a_moment_slower_hears_of_the_newer_card(store: Store,
     assert await pending(panel) == []
 
 
+async def test_of_two_presses_that_did_not_see_each_other_the_later_gives_way_and_is_told(
+    store: Store, clock: ManualClock
+):
+    eventful = Eventful()
+    panel = Panel(store, clock, switches=eventful)
+    first = await drifted(panel)
+    panel.switches.states[1] = "enabled"
+    panel.memory.writes.clear()
+    second = await expired(panel)
+
+    async def the_other_press() -> None:
+        eventful.meanwhile = None
+        await panel.press(ADAM, second, "again")
+
+    eventful.meanwhile = the_other_press
+    await panel.press(BEN, first, "again")
+    (stands,) = await pending(panel)
+    assert stands.supersedes == second.id
+    assert panel.board.cards[stands.id].fallback.startswith("Approval needed: ")
+    later = await panel.store.proposals.get((await panel.now(first)).superseded_by)
+    assert later is not None
+    assert (later.state, later.superseded_by) == (SUPERSEDED, stands.id)
+    assert panel.board.cards[later.id].fallback.startswith("Replaced: ")
+    assert panel.board.heard(BEN) == [
+        f"The same change waits for approval already, as {stands.code}; it was not proposed a second time."
+    ]
+    assert panel.board.heard(ADAM) == []
+
+
 async def test_a_secret_in_the_reason_why_it_cannot_be_is_not_told(store: Store, clock: ManualClock):
     eventful = Eventful()
     panel = Panel(store, clock, switches=eventful)
