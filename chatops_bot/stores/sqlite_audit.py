@@ -18,7 +18,7 @@ from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.audit_chain import GENESIS, ChainKey, Head, Sealed, link
 from chatops_bot.domain.audit_check import Row, Unreadable
 from chatops_bot.domain.errors import AuditGone, StoreError
-from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
+from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only, readable
 
 AUDIT_CHAIN_TABLE = """
     ALTER TABLE audit RENAME TO audit_before_the_chain;
@@ -90,7 +90,7 @@ class SqliteAuditReader:
     @contextmanager
     def open(cls, path: Path) -> Iterator["SqliteAuditReader"]:
         """Raises StoreError when there is no readable store of a bot, AuditGone when it has no audit."""
-        with _readable(path), closing(open_read_only(path)) as db:
+        with readable(path), closing(open_read_only(path)) as db:
             db.text_factory = _any_text
             if db.execute("PRAGMA user_version").fetchone()[0] and not _has_chain(db):
                 if not db.execute("PRAGMA table_info(audit)").fetchall():
@@ -103,27 +103,17 @@ class SqliteAuditReader:
             yield cls(db, path)
 
     async def head(self) -> Head:
-        with _readable(self._path):
+        with readable(self._path):
             return _head(self._db)
 
     async def page(self, after: int, size: int) -> list[Row]:
-        with _readable(self._path):
+        with readable(self._path):
             return _page(self._db, after, size)
 
 
 def _any_text(text: bytes) -> str:
     """Bytes that are no text are kept, so that the row they stand in can be named, and no other is lost over it."""
     return text.decode(errors="surrogateescape")
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise StoreError(
-            f"{path} is not a bot's store ({error}); name the data folder of the bot with --data."
-        ) from error
 
 
 def _has_chain(db: sqlite3.Connection) -> bool:

@@ -9,8 +9,9 @@ power cut. One process only: the lock file frees itself when the process dies.
 import asyncio
 import fcntl
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO, TypeVar
@@ -159,3 +160,14 @@ def lateness(clock: Clock, now: datetime, expires_at: datetime) -> Callable[[], 
 def never() -> bool:
     """The lateness of a move that may come at any time."""
     return False
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """For readers beside a running bot: what cannot be read raises StoreError, which says what to name instead."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise StoreError(
+            f"{path} is not a bot's store ({error}); name the data folder of the bot with --data."
+        ) from error

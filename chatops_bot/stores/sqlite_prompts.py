@@ -9,7 +9,7 @@ from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.kept_prompt import KeptPrompt, PromptRef, verified
 from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import prompt_from, prompt_text
-from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only
+from chatops_bot.stores.sqlite_file import SqliteFile, open_read_only, readable
 
 PROMPTS_TABLES = """
 CREATE TABLE prompt_prefixes (hash TEXT PRIMARY KEY, text TEXT NOT NULL);
@@ -71,10 +71,10 @@ class SqlitePromptReader:
         """Raises StoreError when there is no such file, or it has no prompts yet."""
         if not path.exists():
             raise StoreError(f"There is no store at {path}; name the data folder of the bot with --data.")
-        with _readable(path):
+        with readable(path):
             db = open_read_only(path)
         try:
-            with _readable(path):
+            with readable(path):
                 if not db.execute("PRAGMA table_info(prompts)").fetchall():
                     raise StoreError(
                         f"{path} was written by an older version, which kept no prompts; start the bot once."
@@ -84,22 +84,12 @@ class SqlitePromptReader:
             db.close()
 
     async def get(self, agent_id: str, prompt_hash: str) -> KeptPrompt | None:
-        with _readable(self._path):
+        with readable(self._path):
             return _get(self._db, agent_id, prompt_hash, self._clock.now().timestamp())
 
     async def find(self, beginning: str) -> list[PromptRef]:
-        with _readable(self._path):
+        with readable(self._path):
             return _find(self._db, beginning, self._clock.now().timestamp())
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        raise StoreError(
-            f"{path} is not a bot's store ({error}); name the data folder of the bot with --data."
-        ) from error
 
 
 def _get(db: sqlite3.Connection, agent_id: str, prompt_hash: str, now: float) -> KeptPrompt | None:
