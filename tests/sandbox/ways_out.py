@@ -288,7 +288,7 @@ PROCESSES = [
         many_open_files="return above(facts['open_files'], lambda: os.open('/dev/null', 0))",
         signal_to_the_bot="os.kill(facts['bot'], 0); return True",
         sight_of_the_parent="return os.getppid() != 0",
-        session_of_the_bot="return os.getsid(facts['bot']) > 0",
+        session_of_the_bot="return os.getsid(facts['bot']) >= 0",
         limits_of_the_bot="return bool(resource.prlimit(facts['bot'], resource.RLIMIT_NOFILE))",
         priority_of_the_bot="return os.getpriority(os.PRIO_PROCESS, facts['bot']) is not None",
         processors_of_the_bot="return bool(os.sched_getaffinity(facts['bot']))",
