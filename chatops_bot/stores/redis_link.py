@@ -127,7 +127,9 @@ class RedisLink:
 
     async def wait(self, *command: Any) -> Any:
         """The answer to a read that blocks; unlike all others it ends with its caller, and its connection with it."""
-        task = asyncio.create_task(self._patiently(lambda: self._execute(*command)), name="blocking redis read")
+        task = asyncio.create_task(
+            self._patiently(lambda: self._execute(*command)), name="blocking redis read"
+        )
         self._under_way.add(task)
         task.add_done_callback(self._is_over)
         try:

@@ -131,8 +131,9 @@ async def test_a_blocking_read_ends_with_its_caller_in_whatever_moment_it_is_can
             for _ in range(moments):
                 await asyncio.sleep(0)
             reading.cancel()
-            ended, _ = await asyncio.wait({reading}, timeout=5)
-            assert ended and reading.cancelled(), f"cancelled after {moments} moments"
+            await asyncio.wait({reading}, timeout=5)
+            assert reading.done(), f"cancelled after {moments} moments"
+            assert reading.cancelled()
     finally:
         await link.aclose()
 
