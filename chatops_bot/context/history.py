@@ -6,10 +6,10 @@ statement that none was stored. Results are fenced here. The transcript itself i
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from chatops_bot.context.fence import fence
+from chatops_bot.context.fence import Marks, fence
 from chatops_bot.context.filled_form import filled_message
 from chatops_bot.context.skill_mask import masked_call, masked_result
 from chatops_bot.context.skill_text import framed
@@ -37,18 +37,17 @@ _NO_RESULT = canonical_json({"error": "interrupted: no result of this call was s
 _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTED, TurnOutcome.CAPPED}
 
 
-def project(
-    entries: Sequence[Entry], *, nonce: Callable[[], str], skills: Collection[str] = ()
-) -> list[Message]:
+def project(entries: Sequence[Entry], *, marks: Marks, skills: Collection[str] = ()) -> list[Message]:
     """All messages of the transcript, from the first person's message on; what of them is sent, `context.window` chooses.
 
     In front stands what was in the thread before the session began, since that is what the thread is about. `skills` are the
-    names of those that the asker may see: of others, calls and results tell nothing.
+    names of those that the asker may see: of others, calls and results tell nothing. `marks` are the nonces of this conversation.
     """
     earlier: list[Message] = []
     messages: list[Message] = []
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
-    for entry in entries:
+    for place, entry in enumerate(entries):
+        nonce = marks(f"entry {place}")
         match entry:
             case EarlierRead() if entry.messages or entry.problem:
                 earlier.append(RecordMessage(fence(_earlier(entry), source="thread", nonce=nonce)))
@@ -66,7 +65,9 @@ def project(
                 messages.append(assistant_message(shown))
                 for call in entry.calls:
                     result = results.get((entry.turn_id, call.id))
-                    messages.append(answer_to(call, masked_result(call, result, skills), nonce=nonce))
+                    messages.append(
+                        answer_to(call, masked_result(call, result, skills), entry.turn_id, marks=marks)
+                    )
             case ModelSaid() if entry.text.strip():
                 messages.append(assistant_message(entry))
             case ProposalDecided():
@@ -94,8 +95,9 @@ def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
     return [call for message in said for call in message.calls if call.id not in answered]
 
 
-def answer_to(call: ToolCall, result: ToolReturned | None, *, nonce: Callable[[], str]) -> ToolMessage:
-    """The message that answers `call`: its fenced result, or the statement that none was stored."""
+def answer_to(call: ToolCall, result: ToolReturned | None, turn_id: str, *, marks: Marks) -> ToolMessage:
+    """The message that answers `call`: its fenced result, or the statement that none was stored. Ids of calls differ in a turn."""
+    nonce = marks(json.dumps(["result", turn_id, call.id]))
     content = _NO_RESULT if result is None else result.content
     text = framed(content, nonce) if result and result.status == "ok" and result.tool == LOAD_SKILL else None
     return ToolMessage(

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from chatops_bot.agent.briefing import Briefing, keeps_nothing
 from chatops_bot.context.budget import Budget
-from chatops_bot.context.fence import fence
+from chatops_bot.context.fence import Marks, fence, fresh_marks
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.history import project
 from chatops_bot.context.prompt_cache import PromptCache
@@ -52,10 +52,12 @@ class Briefer:
         choice: ToolChoice | None = None,
         budget: Budget,
         model: str,
+        marks: Callable[[SessionKey], Marks],
     ) -> None:
         """`agent_in` says which agent answers in a channel. Without `skills` nothing is said of any, without `keeper` no prompt
         is kept, without `choice` every tool is on offer. `clean` takes secrets out of what the model is told. `budget` is how much
-        is sent to `model` at once."""
+        is sent to `model` at once, `marks` has the nonces of each conversation."""
+        self._marks = marks
         self._budget = budget
         self._model = model
         self._registry = registry
@@ -74,7 +76,8 @@ class Briefer:
         context last."""
         agent = self._agent(turn_input.session, entries, language)
         skills = self._shown_skills(turn_input, agent)
-        history = project(entries, nonce=self._ids.nonce, skills=skills.names)
+        marks = self._marks(turn_input.session)
+        history = project(entries, marks=marks, skills=skills.names)
         loaded = loaded_in(history)
         at_work = skills.at_work(loaded)
         toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
@@ -86,7 +89,8 @@ class Briefer:
             self._system(agent, turn_input, skills),
             (*history, ContextMessage(suffix)),
             agent.phrases.loop,
-            Window(self._budget, self._model, self._ids.nonce),
+            marks,
+            Window(self._budget, self._model, marks),
             rounds=max((skill.rounds for skill in at_work), default=0),
             skills=skills.names,
             keep=self._keep(turn_input, agent, suffix),
@@ -106,6 +110,7 @@ class Briefer:
         toolbox = Toolbox(
             self._registry, allowed=allowed, offered=box.offered & allowed, brought=kept_back(skills)
         )
+        marks = fresh_marks(self._ids.nonce)  # nothing of a consultation is sent again after it
         source = f"question of the agent {context.agents[-2]}"
         personal = self._clean(self._told(personal_skills, skills, frozenset(), agent))
         suffix = self._suffix(agent, asked, (), personal, suggested)
@@ -117,7 +122,8 @@ class Briefer:
                 ContextMessage(suffix),
             ),
             agent.phrases.loop,
-            Window(self._budget, self._model, self._ids.nonce),
+            marks,
+            Window(self._budget, self._model, marks),
             skills=skills.names,
             agent_id=agent_id,
         )

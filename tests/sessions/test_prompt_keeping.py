@@ -12,6 +12,7 @@ from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.budget import Budget
+from chatops_bot.context.fence import kept_marks
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
 from chatops_bot.context.rollout import Arm, Rollout, Rollouts
 from chatops_bot.domain.errors import ToolUnknown
@@ -65,6 +66,7 @@ class Desk:
         briefer = Briefer(
             registry=Registry([Look(), Switch()]), prompts=self.prompts, agent_in=self.config.agent_in, clock=self.clock,
             ids=CountingIds(), keeper=keeper, clean=Redactor([SECRET]).text, budget=Budget(), model="scripted",
+            marks=lambda session: kept_marks(b"a key", str(session)),
         )  # fmt: skip
         now = self.clock.now()
         said = UserSaid(f"turn_{now.timestamp()}", now, OSCAR.id, OSCAR.name, "operator", text)
