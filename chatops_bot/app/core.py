@@ -1,6 +1,6 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.prompt_keeping import PromptKeeper
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reminding import Reminders
-from chatops_bot.sessions.router import Overhears, Router, every_message
+from chatops_bot.sessions.router import Overhears, Press, Router, every_message
 from chatops_bot.sessions.skill_choice import SkillChoice
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
@@ -183,10 +183,15 @@ def _router(
     overhears: Overhears,
 ) -> Router:  # fmt: skip
     """What takes events in and gives each to whoever deals with it."""
+    decisions = engine.decisions_on(platform)
+    presses: Mapping[str, Press] = {
+        "approve": decisions.press, "reject": decisions.press, "again": engine.renewals.press, "undo": engine.undoing.press,
+        "keep": engine.keeping.press, "reason": engine.reasons.open,
+    }  # fmt: skip
     return Router(
-        store=store, platform=platform, decisions=engine.decisions_on(platform), reading=engine.reading,
-        renewals=engine.renewals, reasons=engine.reasons, undoing=engine.undoing, keeping=engine.keeping, forms=forms,
-        followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
+        store=store, platform=platform, decisions=decisions, reading=engine.reading, reasons=engine.reasons, presses=presses,
+        looks={"show": engine.reading.open, "look": engine.watching.press}, forms=forms, followups=followups,
+        conductor=conductor, policy=engine.policy, overhears=overhears,
     )  # fmt: skip
 
 
