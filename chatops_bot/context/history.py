@@ -47,19 +47,24 @@ def project(entries: Sequence[Entry], *, marks: Marks, skills: Collection[str] =
     messages: list[Message] = []
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
     for place, entry in enumerate(entries):
-        nonce = marks(f"entry {place}")
         match entry:
             case EarlierRead() if entry.messages or entry.problem:
-                earlier.append(RecordMessage(fence(_earlier(entry), source="thread", nonce=nonce)))
+                earlier.append(
+                    RecordMessage(fence(_earlier(entry), source="thread", nonce=marks(f"entry {place}")))
+                )
             case UserSaid():
                 messages.append(UserMessage(entry.text, entry.author_id))
             case FormFilled():
-                messages.append(UserMessage(filled_message(entry, nonce=nonce), entry.author_id))
+                messages.append(
+                    UserMessage(filled_message(entry, nonce=marks(f"entry {place}")), entry.author_id)
+                )
             case FormClosed():
                 closed = canonical_json(
                     {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
                 )
-                messages.append(RecordMessage(fence(closed, source="end of a form", nonce=nonce)))
+                messages.append(
+                    RecordMessage(fence(closed, source="end of a form", nonce=marks(f"entry {place}")))
+                )
             case ModelSaid() if entry.calls:
                 shown = replace(entry, calls=tuple(masked_call(call, skills) for call in entry.calls))
                 messages.append(assistant_message(shown))
@@ -72,11 +77,17 @@ def project(entries: Sequence[Entry], *, marks: Marks, skills: Collection[str] =
                 messages.append(assistant_message(entry))
             case ProposalDecided():
                 messages.append(
-                    RecordMessage(fence(_decision(entry), source="decision on a proposal", nonce=nonce))
+                    RecordMessage(
+                        fence(
+                            _decision(entry), source="decision on a proposal", nonce=marks(f"entry {place}")
+                        )
+                    )
                 )
             case TurnRested() if entry.outcome in _UNUSUAL_ENDS:
                 ended = canonical_json({"turn_ended": entry.outcome.value})
-                messages.append(RecordMessage(fence(ended, source="end of a turn", nonce=nonce)))
+                messages.append(
+                    RecordMessage(fence(ended, source="end of a turn", nonce=marks(f"entry {place}")))
+                )
             case _:
                 pass  # tool results stand with their calls; an ordinary end says nothing new
     first = next((place for place, each in enumerate(messages) if isinstance(each, UserMessage)), 0)
