@@ -22,7 +22,7 @@ from chatops_bot.context.speakers import people_of
 from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ContextMessage, UserMessage
-from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.session import SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry, Prompted
 from chatops_bot.ports import CONSULT_AGENT, Clock, Ids, ToolContext
 from chatops_bot.sessions.mailbox import TurnInput
@@ -35,6 +35,9 @@ from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 
 _log = logging.getLogger(__name__)
+
+_FAILED = (TurnOutcome.FAILED, TurnOutcome.CAPPED)
+_SAYS_NOTHING = (TurnOutcome.STOPPED, TurnOutcome.INTERRUPTED)
 
 
 class Briefer:
@@ -69,12 +72,14 @@ class Briefer:
         self._ids = ids
         self._skills = skills
         self._choice = choice
+        self._answering: dict[str, AgentConfig] = {}
         self._prompts: PromptCache[tuple[object, ...], AgentPrompt] = PromptCache()
 
     def brief(self, turn_input: TurnInput, entries: Sequence[Entry], language: Language) -> Briefing:
         """For a turn whose first entry is the newest of `entries`: stable prefix, history up to the newest message, volatile
         context last."""
         agent = self._agent(turn_input.session, entries, language)
+        self._answering[turn_input.turn_id] = agent
         skills = self._shown_skills(turn_input, agent)
         marks = self._marks(turn_input.session)
         history = project(entries, marks=marks, skills=skills.names)
@@ -96,6 +101,20 @@ class Briefer:
             keep=self._keep(turn_input, agent, suffix),
             agent_id=agent.agent_id,
         )
+
+    def rested(self, turn_id: str, outcome: TurnOutcome) -> None:
+        """A turn that was briefed is over. A version under which turns fail is given to nobody any more."""
+        agent = self._answering.pop(turn_id, None)
+        if agent is None or outcome in _SAYS_NOTHING:
+            return
+        why = self._texts.rested(agent.agent_id, agent.version, failed=outcome in _FAILED)
+        if why:
+            _log.error(
+                "the rollout of %s %s paused itself until the prompts are read again: %s",
+                agent.agent_id,
+                agent.version,
+                why,
+            )
 
     def brief_consulted(self, agent_id: str, question: str, context: ToolContext, depth: int) -> Briefing:
         """For an agent that another one consults: its own prompt and tools, and the question as all that was said."""
