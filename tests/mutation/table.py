@@ -66,6 +66,7 @@ DECISIONS = Group(
         "tests/sessions/test_decisions.py",
         "tests/sessions/test_typed_decisions.py",
         "tests/sessions/test_running.py",
+        "tests/sessions/test_run_ends.py",
         "tests/sessions/test_applying.py",
         "tests/sessions/test_reasons.py",
         "tests/sessions/test_keeping.py",
