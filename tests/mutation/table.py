@@ -40,6 +40,8 @@ CALLS = Group(
     tests=(
         "tests/domain/test_proposal.py",
         "tests/tools/test_dispatch.py",
+        "tests/tools/test_authorisation.py",
+        "tests/tools/test_find_tools.py",
         "tests/tools/test_apply.py",
         "tests/tools/test_apply_outcomes.py",
         "tests/tools/test_dedupe.py",
