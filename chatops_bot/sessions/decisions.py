@@ -212,7 +212,11 @@ class Decisions:
         return await self._explained(rejected, person, how, reason)
 
     async def _until_moved(
-        self, proposal: Proposal, person: Person, how: How, decide: Callable[[Proposal], Awaitable[bool | None]]
+        self,
+        proposal: Proposal,
+        person: Person,
+        how: How,
+        decide: Callable[[Proposal], Awaitable[bool | None]],
     ) -> bool:
         """Decide on the proposal as it is now, and again as often as somebody else moves it meanwhile.
 
