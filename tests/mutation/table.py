@@ -62,6 +62,7 @@ DECISIONS = Group(
         "chatops_bot/sessions/applying.py",
         "chatops_bot/sessions/target_lock.py",
         "chatops_bot/sessions/renewals.py",
+        "chatops_bot/sessions/inverses.py",
         "chatops_bot/sessions/reading.py",
     ),
     tests=(
