@@ -20,13 +20,13 @@ _BEING_UNDONE = Phrase("已有人正在提出撤销。", "Somebody is proposing 
 
 async def newest_inverse(proposals: Proposals, applied: Proposal) -> Proposal | None:
     """The proposal that takes `applied` back, or the one that was asked for again in its place; None where there is none."""
-    found = await proposals.get(applied.undone_by) if applied.undone_by else None
-    while found is not None and found.superseded_by:
+    found = await proposals.get(applied.undone_by)
+    while found is not None:
         newer = await proposals.get(found.superseded_by)
         if newer is None or newer.inverse_of != applied.id:
-            break
+            return found
         found = newer
-    return found
+    return None
 
 
 async def is_in_the_way(proposals: Proposals, applied: Proposal) -> bool:

@@ -1,6 +1,7 @@
 """Undo: the inverse of an applied change becomes a proposal like any other, one for however many presses."""
 
 import asyncio
+import json
 from datetime import timedelta
 from functools import partial
 
@@ -135,6 +136,23 @@ async def test_who_presses_undo_while_another_press_is_stored_is_told_so(panel: 
     (undo,) = await pending(panel)
     assert undo.requester_id == OSCAR.id
     assert panel.board.heard(BEN) == ["Somebody is proposing an undo at this moment."]
+
+
+async def test_an_undo_that_made_way_for_another_wish_is_offered_again(panel: Panel):
+    care, applied = Aftercare.of(panel), await panel.press(ANA, await panel.propose())
+    await care.press(OSCAR, applied, "undo")
+    (undo,) = await pending(panel)
+    wish = await panel.propose(1, "archive", turn="turn_2")
+    assert (await panel.now(undo)).superseded_by == wish.id
+    await passes(panel, care, seconds=15)
+    assert "undo" in panel.board.buttons(applied.id)
+    row = (await panel.rows(applied))[-1]
+    assert (row.decision, json.loads(row.result)) == (
+        "undo_ended",
+        {"undone_by": undo.id, "state": "superseded"},
+    )
+    assert (await panel.press(ANA, wish)).state is ProposalState.APPLIED
+    assert (await panel.steps(applied))[-1] == "undo_ended", "what archived it took nothing back"
 
 
 async def test_after_a_crash_before_the_undo_was_made_it_is_offered_again(panel: Panel):
