@@ -32,7 +32,7 @@ from chatops_bot.domain.roster import Roster
 
 
 class SlackConfig(Section):
-    api_url: HttpUrl = HttpUrl("https://slack.com/api/")
+    api_url: HttpUrl = Field(default_factory=lambda: HttpUrl("https://slack.com/api/"))
     """Base of the Web API; a local Slack-compatible workspace has its own."""
 
 
