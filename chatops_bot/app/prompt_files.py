@@ -104,7 +104,7 @@ def _read_agent(path: Path) -> AgentConfig:
 
 
 def _read(path: Path, model: type[M], complete: Callable[[Any], Any] = lambda value: value) -> M:
-    value, lines = read_config_file(path)
+    value, lines = read_config_file(path, what="file of prompts", named_by="in the folder of prompts")
     value = complete(value)
     try:
         return model.model_validate(value if value is not None else {})

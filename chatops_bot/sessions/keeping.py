@@ -18,7 +18,7 @@ from chatops_bot.domain.event import ControlUsed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
-from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.proposal import TRIED, Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.voting import voices
@@ -55,10 +55,13 @@ _TOO_FEW = Phrase(
 )
 _NOT_ASKED = Phrase("无法确认当事人的身份", "it could not be asked who those are that it takes")
 _CAME_TO_NOTHING = Phrase("提案 {code}：{outcome}", "proposal {code}: {outcome}")
+_IN_DOUBT = Phrase(
+    "此前的一次撤销结果未知，可能已经生效",
+    "nobody knows what came of an earlier undo, which may have taken effect",
+)
 
 TRIED_FOR = timedelta(hours=1)
 """After the time of a change was over. Longer than what passes by itself; then somebody has to look."""
-_NEVER_TWICE = frozenset({ProposalState.FAILED, ProposalState.OUTCOME_UNKNOWN})
 
 
 class Keeping:
@@ -152,9 +155,9 @@ class Reverting:
         if inverse is not None and inverse.state in UNDER_WAY:
             return False
         with bound(session=applied.session, turn=applied.turn_id, proposal=applied.id):
-            if inverse is not None and inverse.state in _NEVER_TWICE:
+            if inverse is not None and (inverse.state in TRIED or inverse.may_repeat):
                 came_to = _CAME_TO_NOTHING.filled(code=inverse.code, outcome=inverse.outcome_text)
-                await self._left_alone(applied, inverse, came_to)
+                await self._left_alone(applied, inverse, came_to if inverse.state in TRIED else _IN_DOUBT)
             else:
                 await self._revert(applied, inverse, now)
         return True

@@ -67,7 +67,9 @@ class ProposalCards:
             await self.show(latest)
 
     async def _codes(self, proposal: Proposal) -> Mapping[str, str]:
-        pointers = (proposal.supersedes, proposal.superseded_by, proposal.inverse_of, proposal.undone_by)
+        pointers = {
+            proposal.supersedes, proposal.superseded_by, proposal.may_repeat, proposal.inverse_of, proposal.undone_by,
+        }  # fmt: skip
         found = [await self._store.proposals.get(pointer) for pointer in pointers if pointer]
         return {other.id: other.code for other in found if other is not None}
 

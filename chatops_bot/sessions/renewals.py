@@ -1,6 +1,7 @@
-"""Asking again for what drifted or expired: the same call, planned anew for whoever presses, on a card of its own.
+"""Asking again for what did not come to be: the same call, planned anew for whoever presses, on a card of its own.
 
-The old proposal makes way first, by compare-and-set, so that two presses make one new card.
+The old proposal makes way first, by compare-and-set, so that two presses make one new card. One that was tried keeps saying
+what came of it; where nobody knows that, the new card says that it may be done a second time.
 """
 
 from typing import cast
@@ -25,8 +26,6 @@ from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.proposing import same_call, waiting_here
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.validation import stored_arguments
-
-RENEWABLE = frozenset({ProposalState.DRIFTED, ProposalState.EXPIRED, ProposalState.WITHDRAWN})
 
 _WAITS_ALREADY = Phrase(
     "同一变更已在等待批准（{code}），没有再次提出。",
@@ -65,7 +64,7 @@ class Renewals:
 
     async def renew(self, old: Proposal, person: Person, how: How) -> None:
         """Propose the same call anew for `person`, who may ask for it, as things are now."""
-        if old.state not in RENEWABLE:
+        if not old.may_be_asked_again:
             await self._telling.decided(old, person)
             return
         refusal = self._policy.may_ask(person, old.tool, old.effect, old.session.channel)
@@ -141,6 +140,7 @@ class Renewals:
             call_id=old.call_id,
             language=language_of(old),
             supersedes=old.id,
+            may_repeat=old.id if old.state is ProposalState.OUTCOME_UNKNOWN else old.may_repeat,
             inverse_of=old.inverse_of,
         )
         return await called(tool.spec, drafting)

@@ -57,6 +57,7 @@ class Drafter:
         call_id: str,
         language: Language,
         supersedes: str = "",
+        may_repeat: str = "",
         inverse_of: str = "",
     ) -> Proposal:
         """The proposal of a call, asked for by the person of `context`. Raises ToolError where it makes no sense now, ToolRefused
@@ -85,6 +86,7 @@ class Drafter:
             tool_hash=contract_hash(tool.spec),
             policy_version=self._policy.version,
             supersedes=supersedes,
+            may_repeat=may_repeat,
             inverse_of=inverse_of,
         )
         subject = subject_of(bare)

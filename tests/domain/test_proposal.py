@@ -69,7 +69,7 @@ def test_each_state_has_its_ways_on_and_what_expires_is_guarded():
 
 def test_only_what_nobody_approved_may_change():
     names = {field.name for field in fields(Proposal)}
-    sealed = {"tool", "tool_hash", "effect", "arguments", "plan", "risk", "requester_id", "session", "policy_version", "quorum", "expires_at", "keep_for"}  # fmt: skip
+    sealed = {"tool", "tool_hash", "effect", "arguments", "plan", "risk", "requester_id", "session", "policy_version", "quorum", "expires_at", "may_repeat", "keep_for"}  # fmt: skip
     assert names >= CHANGEABLE
     assert not CHANGEABLE & (sealed | {"id", "code", "digest", "state", "revision"})
 

@@ -69,6 +69,7 @@ class Aftercare:
     undoing: Undoing
     keeping: Keeping
     reverting: Reverting
+    watching: Watching
     afterwards: Afterwards
 
     @classmethod
@@ -88,15 +89,19 @@ class Aftercare:
             drafter=panel.drafter, moves=panel.moves, cards=at.cards, applying=at.applying, redactor=panel.redactor,
             seals=SEALS,
         )  # fmt: skip
-        watching = Watching(Observer(panel.registry, panel.redactor), panel.moves, at.cards)
+        watching = Watching(
+            observer=Observer(panel.registry, panel.redactor), moves=panel.moves, cards=at.cards, decisions=at.decisions,
+            telling=telling, clock=panel.clock,
+        )  # fmt: skip
         afterwards = Afterwards(
             proposals=proposals, watching=watching, undoing=undoing, reverting=reverting, clock=panel.clock
         )
-        return cls(panel, at, undoing, keeping, reverting, afterwards)
+        return cls(panel, at, undoing, keeping, reverting, watching, afterwards)
 
     async def press(self, person: Person, proposal: Proposal, control: str) -> Proposal:
         event: ControlUsed = self.panel.event(person, proposal, control)
-        await (self.undoing if control == "undo" else self.keeping).press(event)
+        pressed = {"undo": self.undoing.press, "keep": self.keeping.press, "look": self.watching.press}
+        await pressed[control](event)
         return await self.panel.now(proposal)
 
 

@@ -136,6 +136,22 @@ async def test_where_it_is_not_known_whether_it_ran_the_card_says_that_it_is_not
     assert "not taken back by itself" in str(panel.board.cards[change.id])
 
 
+async def test_after_an_undo_of_which_nobody_knows_what_came_nothing_is_taken_back_by_itself(
+    panel: Panel, switches
+):
+    care, change = Aftercare.of(panel), await applied(panel)
+    await care.press(BEN, change, "undo")
+    switches.fault, switches.sticks = ToolFailed(Phrase("超时", "It timed out."), outcome_unknown=True), True
+    unknown = await panel.press(ANA, await inverse(panel, await panel.now(change)))
+    switches.fault, switches.sticks = None, False
+    await passes(panel, care, seconds=60)
+    await panel.press(BEN, unknown, "again")
+    ran = panel.flips()
+    await passes(panel, care, seconds=600)
+    assert panel.flips() == ran
+    assert "which may have taken effect" in str(panel.board.cards[change.id])
+
+
 async def test_who_comes_too_late_to_keep_it_is_told(panel: Panel):
     care, change = Aftercare.of(panel), await applied(panel)
     event = panel.event(ANA, change, "keep")

@@ -5,7 +5,6 @@ with the tool and the parameters that it is for (null stands for any), a line wi
 Its expected facts are prose for a judge, so they become a rubric.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from chatops_bot.app.evals.imported import (
     Imported,
     ImportRefused,
     case_id,
+    json_value,
     read_json,
     read_mapping,
     read_text,
@@ -134,7 +134,7 @@ def _text(message: Mapping[str, Any]) -> str:
 
 def _object(text: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(text)
+        value = json_value(text)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -23,6 +23,7 @@ from chatops_bot.app.evals.observed import Kept, Observed, observe
 from chatops_bot.app.evals.script import CaseScript
 from chatops_bot.app.evals.worlds import Worlds
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.app.registry import assembled
 from chatops_bot.app.skills import BotSkills
 from chatops_bot.domain.form import FormState
 from chatops_bot.domain.model import Reasoning
@@ -109,10 +110,10 @@ async def _desk(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="chatops-bot-eval-"))
         store = await SqliteStore.open(Path(folder) / "bot.db", bench.clock)
         stack.push_async_callback(store.aclose)
-        registry = Registry([*bench.worlds.tools(case), *bench.skills.tools_over(store)])
         config = bench.config.model_copy(
             update={"agents": bench.config.agents.model_copy(update={"default": case.agent})}
         )
+        registry = assembled(config, bench.worlds.tools(case), bench.skills, store, arm.texts, routed=False)
         core = build_core(
             config, bench.secrets, clock=bench.clock, ids=bench.ids, store=store, model=model, registry=registry,
             platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, bench.ids, None),
