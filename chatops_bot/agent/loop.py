@@ -263,27 +263,35 @@ class Loop:
                 continue
             for call in batch:
                 await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call.name)))
-            waiting: list[TurnEvent] = []
-            async with asyncio.TaskGroup() as group:
-                running = [group.create_task(self._dispatch(turn, call)) for call in batch]
-                for call, task in zip(batch, running, strict=True):
-                    done, milliseconds = await task
-                    await self._store_result(turn, call, done.result)
-                    await emit(
-                        CallEnded(call.id, call.name, done.result.status, done.result.summary, milliseconds)
-                    )
-                    turn.suggest(done.result)
-                    turn.briefing.take(done.result)
-                    if done.proposal is not None:
-                        waiting.append(Proposed(done.proposal))
-                    if done.form is not None:
-                        waiting.append(Asked(done.form))
+            try:
+                waiting = await self._run_batch(turn, batch, emit)
+            except ExceptionGroup as failed:  # the turn's border tells failures apart by what they are
+                raise _first_of(failed) from failed
             turn.usage += turn.context.consultations.take_usage()
-            for interrupt in waiting:  # outside the group, which would wrap a failure to show the card
+            for interrupt in waiting:
                 turn.waits = True
                 await emit(interrupt)
         for call in calls[MAX_CALLS:]:
             await self._store_result(turn, call, _TOO_MANY)
+
+    async def _run_batch(self, turn: Turn, batch: Sequence[ToolCall], emit: Emit) -> list[TurnEvent]:
+        """Run them at once; returns what waits for people then."""
+        waiting: list[TurnEvent] = []
+        async with asyncio.TaskGroup() as group:
+            running = [group.create_task(self._dispatch(turn, call)) for call in batch]
+            for call, task in zip(batch, running, strict=True):
+                done, milliseconds = await task
+                await self._store_result(turn, call, done.result)
+                await emit(
+                    CallEnded(call.id, call.name, done.result.status, done.result.summary, milliseconds)
+                )
+                turn.suggest(done.result)
+                turn.briefing.take(done.result)
+                if done.proposal is not None:
+                    waiting.append(Proposed(done.proposal))
+                if done.form is not None:
+                    waiting.append(Asked(done.form))
+        return waiting
 
     async def _answer_cut_calls(self, turn: Turn, calls: Sequence[ToolCall]) -> None:
         """The calls of a message that was cut off are not run, however whole they look."""
@@ -365,3 +373,8 @@ def _cut_off(call: ToolCall) -> ToolResult:
         {"error": f"not run: your message was cut off{where}; send the whole call again, shorter"},
         Phrase("被截断，未执行", "cut off, not run"),
     )
+
+
+def _first_of(failed: ExceptionGroup) -> Exception:
+    first = failed.exceptions[0]
+    return _first_of(first) if isinstance(first, ExceptionGroup) else first
