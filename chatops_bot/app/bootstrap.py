@@ -119,7 +119,7 @@ async def open_bot(
         going_on = partial(_going_on, core, platform, directory, clock, turns, alive)
         peers, never_started = await _join(stack, core, going_on, alive, health)
         await core.applying.recover()
-        desk = local_desk(core, terminal, platform, people, rests, ids)
+        desk = local_desk(core, terminal, platform, people, rests, ids, slack.directory.channel_name)
         api = await stack.enter_async_context(local_api(config.data))
         resting = partial(come_to_rest, slack, core, desk, config.shutdown.drain_seconds)
         stack.push_async_callback(resting, hurry or asyncio.Event())
