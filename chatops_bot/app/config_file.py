@@ -20,19 +20,19 @@ MAX_DEPTH = 16
 
 
 def read_config_file(
-    path: Path, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
+    path: Path, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH, option: str = "--config"
 ) -> tuple[Any, dict[KeyPath, int]]:
-    """The value of a YAML file, and the line of every key in it. Raises ConfigInvalid with file and line."""
-    return _parse(path, _text(path, max_bytes), max_depth)
+    """The value of a YAML file, which `option` names, and the line of every key in it. Raises ConfigInvalid with file and line."""
+    return _parse(path, _text(path, max_bytes, option), max_depth)
 
 
-def _text(path: Path, max_bytes: int) -> str:
+def _text(path: Path, max_bytes: int, option: str) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(max_bytes + 1)
     except OSError as error:
         raise ConfigInvalid(
-            f"{path}: cannot be read ({error.strerror}); name the file with --config."
+            f"{path}: cannot be read ({error.strerror}); name the file with {option}."
         ) from error
     if len(data) > max_bytes:
         raise ConfigInvalid(

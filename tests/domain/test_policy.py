@@ -149,7 +149,7 @@ def test_what_is_kept_to_a_channel_is_asked_for_and_decided_there():
     assert policy.may_ask(OPERATOR, "pause_task", Effect.WRITE, "C1") is None
     assert "only in ⟨#C1⟩" in says(policy.may_ask(OPERATOR, "pause_task", Effect.WRITE, "C2"))
     assert policy.may_approve(ADMIN, PAUSE, NOW, via="code") is None
-    assert "only in C1" in says(policy.may_approve(ADMIN, PAUSE, NOW, via="local"))
+    assert "only in ⟨#C1⟩" in says(policy.may_approve(ADMIN, PAUSE, NOW, via="local"))
     assert policy.may_reject(ADMIN, PAUSE) is None
 
 
