@@ -190,7 +190,9 @@ def build_core(
 def _sealed(
     config: Config, store: Store, node: Node, hide_in: Sequence[Withheld], clock: Clock, ids: Ids
 ) -> SealedSecrets:
-    return SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
+    return SealedSecrets(
+        store.secret_values, store.proposals, node.secrets, hide_in, ids, config.proposal_lifetime, clock
+    )
 
 
 def _router(
