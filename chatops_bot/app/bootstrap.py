@@ -307,11 +307,18 @@ async def come_to_rest(
     await unless(
         hurry,
         asyncio.gather(
-            core.router.drain(left), core.applying.rest(left), slack.drain(left), desk.drain(left)
+            core.router.drain(left),
+            core.applying.rest(left),
+            core.afterwards.rest(left),
+            slack.drain(left),
+            desk.drain(left),
         ),
     )
     await asyncio.gather(
-        core.router.cut(CUT_SECONDS), core.applying.rest(CUT_SECONDS), desk.aclose(CUT_SECONDS)
+        core.router.cut(CUT_SECONDS),
+        core.applying.rest(CUT_SECONDS),
+        core.afterwards.rest(CUT_SECONDS),
+        desk.aclose(CUT_SECONDS),
     )
 
 

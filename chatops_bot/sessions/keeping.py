@@ -215,7 +215,7 @@ class Reverting:
         await self._moves.add(approved, requester, {"approved_by": "policy", "voters": voters})
         if gone is not None:
             await self._cards.settle(gone)
-        await self._applying.run(approved)
+        await self._applying.run_beside([approved])
         await self._cards.show_quietly(noted)
 
     async def _left_alone(self, applied: Proposal, inverse: Proposal | None, why: Phrase) -> None:
