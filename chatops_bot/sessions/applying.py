@@ -285,7 +285,7 @@ class Applying:
         await self._settle_abandoned()
         approved = await self._in_states(ProposalState.APPROVED)
         # Whose process died in the moment between.
-        await self._run_beside([one for one in approved if now - _touched(one) > STALE_AFTER])
+        await self.run_beside([one for one in approved if now - _touched(one) > STALE_AFTER])
         for proposal in await self._proposals.with_stale_card():
             if proposal.state is not ProposalState.CLAIMED and now - _touched(proposal) > STALE_AFTER:
                 await self._cards.catch_up(proposal)
@@ -293,7 +293,7 @@ class Applying:
     async def recover(self) -> None:
         """After a process died, this one's predecessor or another: settle what it ran, run what was approved, catch up on cards."""
         await self._settle_abandoned()
-        await self._run_beside(await self._in_states(ProposalState.APPROVED))
+        await self.run_beside(await self._in_states(ProposalState.APPROVED))
         for proposal in await self._proposals.with_stale_card():
             if proposal.state is not ProposalState.CLAIMED:
                 await self._cards.catch_up(proposal)
@@ -304,7 +304,7 @@ class Applying:
             await asyncio.wait(self._beside, timeout=patience)
         await let_go([*self._beside])
 
-    async def _run_beside(self, approved: Sequence[Proposal]) -> None:
+    async def run_beside(self, approved: Sequence[Proposal]) -> None:
         """Run them beside all else, since one may wait for its target as long as it lives; those that run at once get a moment."""
         started = []
         for one in approved:

@@ -9,7 +9,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed, ToolRefused, ToolUnknown
+from chatops_bot.domain.errors import (
+    ToolArgumentsInvalid,
+    ToolError,
+    ToolFailed,
+    ToolRefused,
+    ToolUnknown,
+    TurnLost,
+)
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.redaction import Redactor
@@ -21,10 +28,11 @@ _T = TypeVar("_T")
 
 
 async def guarded(name: str, work: Awaitable[_T]) -> _T:
-    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are."""
+    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are, and so does that
+    the turn is another process's by now: nothing more is this one's to say."""
     try:
         return await work
-    except (ToolError, TimeoutError):
+    except (ToolError, TimeoutError, TurnLost):
         raise
     except Exception as error:  # the tool border: a bug in one tool becomes the result of its call
         _log.exception("tool %s failed in a way it should not", name)
