@@ -7,6 +7,7 @@ from functools import partial
 from itertools import count
 
 from bench.measuring import in_turns, table
+from chatops_bot.app.bundled import load_phrases
 from chatops_bot.context.history import project
 from chatops_bot.context.window import fit
 from chatops_bot.domain.model import Message, Reasoning
@@ -19,6 +20,7 @@ RESULT = json.dumps(
     {"count": 20, "rows": [{"id": n, "name": f"task-{n}", "status": "failed"} for n in range(20)]}
 )
 ROOM = 40_000
+WORDS = load_phrases()["en"].history
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 
 
@@ -45,7 +47,7 @@ def read(entries: list[Entry]) -> int:
 
 def projected(entries: list[Entry]) -> list[Message]:
     numbers = count()
-    return project(entries, nonce=lambda: f"{next(numbers):032x}")
+    return project(entries, nonce=lambda: f"{next(numbers):032x}", words=WORDS)
 
 
 def sent(entries: list[Entry]) -> int:

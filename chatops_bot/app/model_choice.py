@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 import aiohttp
 
+from chatops_bot.app.bundled import load_phrases
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.context.history import project
 from chatops_bot.domain.transcript import Entry
@@ -47,7 +48,9 @@ def configured_overhearing(secrets: Secrets, ids: Ids) -> Overhears:
     if secrets.model is not None:
         return every_message
 
+    words = load_phrases()["en"].history
+
     def by_rules(text: str, author_id: str, entries: Sequence[Entry]) -> bool:
-        return is_for_the_rules(text, project(entries, nonce=ids.nonce), author_id)
+        return is_for_the_rules(text, project(entries, nonce=ids.nonce, words=words), author_id)
 
     return by_rules

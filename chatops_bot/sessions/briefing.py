@@ -17,14 +17,16 @@ from chatops_bot.context.prompt_types import (
     SessionContext,
 )
 from chatops_bot.context.scanning import scan_untrusted
+from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, personal_skills, skill_section
 from chatops_bot.context.speakers import people_of
 from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ContextMessage, UserMessage
 from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.tool import CONSULT_AGENT
 from chatops_bot.domain.transcript import Entry, Prompted
-from chatops_bot.ports import CONSULT_AGENT, Clock, Ids, ToolContext
+from chatops_bot.ports import Clock, Ids, ToolContext
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.prompt_keeping import PromptKeeper
 from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
@@ -74,7 +76,7 @@ class Briefer:
         context last."""
         agent = self._agent(turn_input.session, entries, language)
         skills = self._shown_skills(turn_input, agent)
-        history = project(entries, nonce=self._ids.nonce, skills=skills.names)
+        history = project(entries, nonce=self._ids.nonce, words=agent.phrases.history, skills=skills.names)
         loaded = loaded_in(history)
         at_work = skills.at_work(loaded)
         toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
@@ -85,10 +87,12 @@ class Briefer:
             toolbox,
             self._system(agent, turn_input, skills),
             (*history, ContextMessage(suffix)),
-            agent.phrases.loop,
+            agent.phrases,
             Window(self._budget, self._model, self._ids.nonce),
             rounds=max((skill.rounds for skill in at_work), default=0),
             skills=skills.names,
+            told=skills.personal,
+            read=skills.read_from_the_start | SkillTrail(entries).read_of(skills.personal),
             keep=self._keep(turn_input, agent, suffix),
             agent_id=agent.agent_id,
         )
@@ -116,9 +120,11 @@ class Briefer:
                 UserMessage(fence(self._clean(question), source=source, nonce=self._ids.nonce)),
                 ContextMessage(suffix),
             ),
-            agent.phrases.loop,
+            agent.phrases,
             Window(self._budget, self._model, self._ids.nonce),
             skills=skills.names,
+            told=skills.personal,
+            read=skills.read_from_the_start,
             agent_id=agent_id,
         )
 

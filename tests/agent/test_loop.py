@@ -39,6 +39,7 @@ from chatops_bot.domain.turn_event import (
     TextStreamed,
 )
 from chatops_bot.llm.scripted import Step, calls, fails, says
+from tests.small_tools import PHRASES
 
 DOWN = ModelUnavailable(Phrase("模型不可用", "The model is down."))
 
@@ -268,7 +269,7 @@ async def test_cancelling_anywhere_leaves_a_transcript_that_providers_accept(sta
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
     open_calls: list[str] = []
-    for message in project(await stage.entries(), nonce=stage.ids.nonce):
+    for message in project(await stage.entries(), nonce=stage.ids.nonce, words=PHRASES.history):
         if isinstance(message, AssistantMessage):
             assert message.text or message.calls
             open_calls += [call.id for call in message.calls]
@@ -284,7 +285,7 @@ async def test_cancelling_inside_a_tool_leaves_the_call_answered(stage):
         await stage.look.entered.get()
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
-    *_, answer = project(await stage.entries(), nonce=stage.ids.nonce)
+    *_, answer = project(await stage.entries(), nonce=stage.ids.nonce, words=PHRASES.history)
     assert isinstance(answer, ToolMessage)
     assert "interrupted" in answer.text
 

@@ -39,6 +39,7 @@ from chatops_bot.domain.transcript import (
     UserSaid,
 )
 from tests.context.provider_rules import refusals
+from tests.small_tools import PHRASES
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 NONCE = "0" * 32
@@ -72,7 +73,7 @@ def forty(size: int = 300) -> list[Entry]:
 
 
 def projected(entries: Sequence[Entry]) -> list[Message]:
-    return project(entries, nonce=CountingIds().nonce)
+    return project(entries, nonce=CountingIds().nonce, words=PHRASES.history)
 
 
 def sent(messages: Sequence[Message], room: int) -> Sequence[Message]:

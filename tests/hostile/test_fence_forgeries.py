@@ -26,6 +26,7 @@ from chatops_bot.domain.transcript import (
 )
 from tests.conftest import SOAK_SIZE
 from tests.hostile.forgeries import forgery
+from tests.small_tools import PHRASES
 
 FORGERIES = {"": 1_000, "ci": 5_000, "full": 50_000}[SOAK_SIZE]
 AT = datetime(2026, 3, 2, tzinfo=UTC)
@@ -72,7 +73,7 @@ def test_no_road_into_a_request_lets_a_forgery_out_of_its_fence():
     chance, ids = random.Random(60), CountedNonces()
     for number in range(FORGERIES // 20):
         forged = forgery(chance, ids.made) + f"mark{number}"
-        messages = project(_entries(forged), nonce=ids.nonce)
+        messages = project(_entries(forged), nonce=ids.nonce, words=PHRASES.history)
         for message in messages:
             if f"mark{number}" in message.text:
                 _assert_is_fenced(message, forged)
