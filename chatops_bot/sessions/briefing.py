@@ -1,7 +1,7 @@
 """What a turn's model is given: which agent answers, what it may call, what it is told, and what it sees of the conversation."""
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from chatops_bot.agent.briefing import Briefing, keeps_nothing
 from chatops_bot.context.budget import Budget
@@ -24,11 +24,12 @@ from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ContextMessage, UserMessage
 from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.tool import CONSULT_AGENT
 from chatops_bot.domain.transcript import Entry, Prompted
 from chatops_bot.ports import Clock, Ids, ToolContext
 from chatops_bot.sessions.mailbox import TurnInput
-from chatops_bot.sessions.prompt_keeping import PromptKeeper
+from chatops_bot.sessions.prompt_keeping import Keep, PromptKeeper
 from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.sessions.tool_choice import ToolChoice
@@ -78,9 +79,8 @@ class Briefer:
         skills = self._shown_skills(turn_input, agent)
         history = project(entries, nonce=self._ids.nonce, words=agent.phrases.history, skills=skills.names)
         loaded = loaded_in(history)
-        at_work = skills.at_work(loaded)
         toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
-        toolbox.offer(name for skill in at_work for name in offered_by(skill))
+        rounds = _bring(skills.at_work(loaded), toolbox)
         personal = self._told(personal_skills, skills, loaded, agent)
         suffix = self._suffix(agent, turn_input, entries, self._clean(personal), suggested)
         return Briefing(
@@ -89,7 +89,7 @@ class Briefer:
             (*history, ContextMessage(suffix)),
             agent.phrases,
             Window(self._budget, self._model, self._ids.nonce),
-            rounds=max((skill.rounds for skill in at_work), default=0),
+            rounds=rounds,
             skills=skills.names,
             told=skills.personal,
             read=skills.read_from_the_start | SkillTrail(entries).read_of(skills.personal),
@@ -110,6 +110,7 @@ class Briefer:
         toolbox = Toolbox(
             self._registry, allowed=allowed, offered=box.offered & allowed, brought=kept_back(skills)
         )
+        rounds = _bring(skills.whole(), toolbox)
         source = f"question of the agent {context.agents[-2]}"
         personal = self._clean(self._told(personal_skills, skills, frozenset(), agent))
         suffix = self._suffix(agent, asked, (), personal, suggested)
@@ -122,9 +123,11 @@ class Briefer:
             ),
             agent.phrases,
             Window(self._budget, self._model, self._ids.nonce),
+            rounds=rounds,
             skills=skills.names,
             told=skills.personal,
             read=skills.read_from_the_start,
+            keep=keeps_nothing if self._keeper is None else self._keeper.of_consultation(agent, suffix),
             agent_id=agent_id,
         )
 
@@ -143,9 +146,7 @@ class Briefer:
         version = self._texts.version_for(agent_id, session.channel, pinned)
         return self._texts.get(agent_id, language, version)
 
-    def _keep(
-        self, turn_input: TurnInput, agent: AgentConfig, suffix: str
-    ) -> Callable[[str, Sequence[str]], Awaitable[None]]:
+    def _keep(self, turn_input: TurnInput, agent: AgentConfig, suffix: str) -> Keep:
         if self._keeper is None:
             return keeps_nothing
         return self._keeper.of_turn(turn_input.session, turn_input.turn_id, agent, suffix)
@@ -235,3 +236,10 @@ class Briefer:
             channel=self._clean(turn_input.session.channel),
             user_role=turn_input.author.role.value,
         )
+
+
+def _bring(skills: Iterable[Skill], toolbox: Toolbox) -> int:
+    """Offer the tools of the skills that are at work; how many steps with tools the longest of them takes."""
+    at_work = list(skills)
+    toolbox.offer(name for skill in at_work for name in offered_by(skill))
+    return max((skill.rounds for skill in at_work), default=0)
