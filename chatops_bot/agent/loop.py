@@ -330,8 +330,11 @@ class Loop:
         )
         turn.skills_read.update(result.skills_read)
         await self._transcripts.append(turn.context.session, [returned])
+        briefing = turn.briefing
         turn.said.append(
-            answer_to(call, returned, nonce=self._ids.nonce, words=turn.briefing.phrases.history)
+            answer_to(
+                call, returned, turn.context.turn_id, marks=briefing.marks, words=briefing.phrases.history
+            )
         )
 
     async def _sum_up(self, turn: Turn, last_text: str, cap: int, emit: Emit) -> None:

@@ -16,6 +16,7 @@ from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.prompt_reload import PromptReload
 from chatops_bot.app.routing import tool_choice
 from chatops_bot.context.budget import Budget
+from chatops_bot.context.fence import kept_marks
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
@@ -141,7 +142,17 @@ def build_core(
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     briefer = _briefer(
-        config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted
+        config,
+        registry,
+        prompts.registry,
+        store,
+        redactor,
+        clock,
+        ids,
+        skills,
+        model.name,
+        rerouted,
+        node.fences,
     )
     rounds = max(1, config.model.max_rounds // 2)
     for tool in registry:
@@ -187,6 +198,7 @@ def _router(
 def _briefer(
     config: Config, registry: Registry, prompts: PromptRegistry, store: Store, redactor: Withheld, clock: Clock, ids: Ids,
     skills: SkillChoice | None, model: str, rerouted: Callable[[], None] | None,
+    fences: bytes,
 ) -> Briefer:  # fmt: skip
     """What says which agent answers, and what its model is told."""
     choice = tool_choice(registry, prompts.scenarios, rerouted) if rerouted else None
@@ -196,7 +208,7 @@ def _briefer(
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
         keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
-        choice=choice,
+        choice=choice, marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
     )  # fmt: skip
 
 

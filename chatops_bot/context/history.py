@@ -6,10 +6,10 @@ statement that none was stored. Results are fenced here. The transcript itself i
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from chatops_bot.context.fence import fence
+from chatops_bot.context.fence import Marks, fence
 from chatops_bot.context.filled_form import filled_message
 from chatops_bot.context.prompt_phrases import HistoryPhrases
 from chatops_bot.context.skill_mask import SkillTrail, is_about
@@ -38,46 +38,59 @@ _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTE
 
 
 def project(
-    entries: Sequence[Entry], *, nonce: Callable[[], str], words: HistoryPhrases, skills: Collection[str] = ()
+    entries: Sequence[Entry], *, marks: Marks, words: HistoryPhrases, skills: Collection[str] = ()
 ) -> list[Message]:
     """All messages of the transcript, from the first person's message on; what of them is sent, `context.window` chooses.
 
     In front stands what was in the thread before the session began, since that is what the thread is about. `skills` are the
-    names of those that the asker may see: of others nothing is told but what people read in the thread (`skill_mask`).
+    names of those that the asker may see: of others nothing is told but what people read in the thread (`skill_mask`). `marks`
+    are the nonces of this conversation.
     """
     trail = SkillTrail(entries)
     earlier: list[Message] = []
     messages: list[Message] = []
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
-    for number, entry in enumerate(entries):
+    for place, entry in enumerate(entries):
         match entry:
             case EarlierRead() if entry.messages or entry.problem:
-                earlier.append(RecordMessage(fence(_earlier(entry), source="thread", nonce=nonce)))
+                earlier.append(
+                    RecordMessage(fence(_earlier(entry), source="thread", nonce=marks(f"entry {place}")))
+                )
             case UserSaid():
                 messages.append(UserMessage(entry.text, entry.author_id))
             case FormFilled():
-                messages.append(UserMessage(filled_message(entry, nonce=nonce), entry.author_id))
+                messages.append(
+                    UserMessage(filled_message(entry, nonce=marks(f"entry {place}")), entry.author_id)
+                )
             case FormClosed():
                 closed = canonical_json(
                     {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
                 )
-                messages.append(RecordMessage(fence(closed, source="end of a form", nonce=nonce)))
+                messages.append(
+                    RecordMessage(fence(closed, source="end of a form", nonce=marks(f"entry {place}")))
+                )
             case ModelSaid() if entry.calls:
-                messages.append(assistant_message(trail.masked(number, entry, skills)))
+                messages.append(assistant_message(trail.masked(place, entry, skills)))
                 for call in entry.calls:
                     result = results.get((entry.turn_id, call.id))
                     if result is not None and trail.hides(entry.turn_id, call, skills):
                         result = _out_of_sight(call, result, words, skills)
-                    messages.append(answer_to(call, result, nonce=nonce, words=words))
-            case ModelSaid() if (seen := trail.masked(number, entry, skills)).text.strip():
+                    messages.append(answer_to(call, result, entry.turn_id, marks=marks, words=words))
+            case ModelSaid() if (seen := trail.masked(place, entry, skills)).text.strip():
                 messages.append(assistant_message(seen))
             case ProposalDecided():
                 messages.append(
-                    RecordMessage(fence(_decision(entry), source="decision on a proposal", nonce=nonce))
+                    RecordMessage(
+                        fence(
+                            _decision(entry), source="decision on a proposal", nonce=marks(f"entry {place}")
+                        )
+                    )
                 )
             case TurnRested() if entry.outcome in _UNUSUAL_ENDS:
                 ended = canonical_json({"turn_ended": entry.outcome.value})
-                messages.append(RecordMessage(fence(ended, source="end of a turn", nonce=nonce)))
+                messages.append(
+                    RecordMessage(fence(ended, source="end of a turn", nonce=marks(f"entry {place}")))
+                )
             case _:
                 pass  # tool results stand with their calls; an ordinary end says nothing new
     first = next((place for place, each in enumerate(messages) if isinstance(each, UserMessage)), 0)
@@ -97,9 +110,10 @@ def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
 
 
 def answer_to(
-    call: ToolCall, result: ToolReturned | None, *, nonce: Callable[[], str], words: HistoryPhrases
+    call: ToolCall, result: ToolReturned | None, turn_id: str, *, marks: Marks, words: HistoryPhrases
 ) -> ToolMessage:
-    """The message that answers `call`: its fenced result, or the statement that none was stored."""
+    """The message that answers `call`: its fenced result, or the statement that none was stored. Ids of calls differ in a turn."""
+    nonce = marks(json.dumps(["result", turn_id, call.id]))
     content = canonical_json({"error": words.no_result}) if result is None else result.content
     text = framed(content, nonce) if result and result.status == "ok" and result.tool == LOAD_SKILL else None
     return ToolMessage(

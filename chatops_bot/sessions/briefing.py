@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from chatops_bot.agent.briefing import Briefing, keeps_nothing
 from chatops_bot.context.budget import Budget
-from chatops_bot.context.fence import fence
+from chatops_bot.context.fence import Marks, fence, fresh_marks
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.history import project
 from chatops_bot.context.prompt_cache import PromptCache
@@ -23,7 +23,7 @@ from chatops_bot.context.speakers import people_of
 from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ContextMessage, UserMessage
-from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.session import SessionKey, TurnOutcome
 from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.tool import CONSULT_AGENT
 from chatops_bot.domain.transcript import Entry, Prompted
@@ -38,6 +38,9 @@ from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 
 _log = logging.getLogger(__name__)
+
+_FAILED = (TurnOutcome.FAILED, TurnOutcome.CAPPED)
+_SAYS_NOTHING = (TurnOutcome.STOPPED, TurnOutcome.INTERRUPTED)
 
 
 class Briefer:
@@ -55,10 +58,12 @@ class Briefer:
         choice: ToolChoice | None = None,
         budget: Budget,
         model: str,
+        marks: Callable[[SessionKey], Marks],
     ) -> None:
         """`agent_in` says which agent answers in a channel. Without `skills` nothing is said of any, without `keeper` no prompt
         is kept, without `choice` every tool is on offer. `clean` takes secrets out of what the model is told. `budget` is how much
-        is sent to `model` at once."""
+        is sent to `model` at once, `marks` has the nonces of each conversation."""
+        self._marks = marks
         self._budget = budget
         self._model = model
         self._registry = registry
@@ -70,14 +75,17 @@ class Briefer:
         self._ids = ids
         self._skills = skills
         self._choice = choice
+        self._answering: dict[str, AgentConfig] = {}
         self._prompts: PromptCache[tuple[object, ...], AgentPrompt] = PromptCache()
 
     def brief(self, turn_input: TurnInput, entries: Sequence[Entry], language: Language) -> Briefing:
         """For a turn whose first entry is the newest of `entries`: stable prefix, history up to the newest message, volatile
         context last."""
         agent = self._agent(turn_input.session, entries, language)
+        self._answering[turn_input.turn_id] = agent
         skills = self._shown_skills(turn_input, agent)
-        history = project(entries, nonce=self._ids.nonce, words=agent.phrases.history, skills=skills.names)
+        marks = self._marks(turn_input.session)
+        history = project(entries, marks=marks, words=agent.phrases.history, skills=skills.names)
         loaded = loaded_in(history)
         toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
         rounds = _bring(skills.at_work(loaded), toolbox)
@@ -88,7 +96,8 @@ class Briefer:
             self._system(agent, turn_input, skills),
             (*history, ContextMessage(suffix)),
             agent.phrases,
-            Window(self._budget, self._model, self._ids.nonce),
+            marks,
+            Window(self._budget, self._model, marks),
             rounds=rounds,
             skills=skills.names,
             told=skills.personal,
@@ -96,6 +105,20 @@ class Briefer:
             keep=self._keep(turn_input, agent, suffix),
             agent_id=agent.agent_id,
         )
+
+    def rested(self, turn_id: str, outcome: TurnOutcome) -> None:
+        """A turn that was briefed is over. A version under which turns fail is given to nobody any more."""
+        agent = self._answering.pop(turn_id, None)
+        if agent is None or outcome in _SAYS_NOTHING:
+            return
+        why = self._texts.rested(agent.agent_id, agent.version, failed=outcome in _FAILED)
+        if why:
+            _log.error(
+                "the rollout of %s %s paused itself until the prompts are read again: %s",
+                agent.agent_id,
+                agent.version,
+                why,
+            )
 
     def brief_consulted(self, agent_id: str, question: str, context: ToolContext, depth: int) -> Briefing:
         """For an agent that another one consults: its own prompt and tools, and the question as all that was said."""
@@ -111,6 +134,7 @@ class Briefer:
             self._registry, allowed=allowed, offered=box.offered & allowed, brought=kept_back(skills)
         )
         rounds = _bring(skills.whole(), toolbox)
+        marks = fresh_marks(self._ids.nonce)  # nothing of a consultation is sent again after it
         source = f"question of the agent {context.agents[-2]}"
         personal = self._clean(self._told(personal_skills, skills, frozenset(), agent))
         suffix = self._suffix(agent, asked, (), personal, suggested)
@@ -122,7 +146,8 @@ class Briefer:
                 ContextMessage(suffix),
             ),
             agent.phrases,
-            Window(self._budget, self._model, self._ids.nonce),
+            marks,
+            Window(self._budget, self._model, marks),
             rounds=rounds,
             skills=skills.names,
             told=skills.personal,

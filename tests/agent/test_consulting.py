@@ -10,6 +10,7 @@ import pytest
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.consulting import ConsultAgent, ConsultArguments, NothingKept
 from chatops_bot.agent.loop import Loop
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.model import Usage, UserMessage
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
@@ -33,7 +34,14 @@ class Desk:
 
     def brief_consulted(self, agent_id, question, context, depth):
         box = Toolbox(self._stage.dispatcher.registry)
-        return Briefing(box, lambda *_: "You are b.", (UserMessage(question),), PHRASES, agent_id=agent_id)
+        return Briefing(
+            box,
+            lambda *_: "You are b.",
+            (UserMessage(question),),
+            PHRASES,
+            fresh_marks(self._stage.ids.nonce),
+            agent_id=agent_id,
+        )
 
 
 def consulting(stage: Any, *steps: Any, depth: int = 1, rounds: int = 5) -> Any:

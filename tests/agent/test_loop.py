@@ -6,7 +6,7 @@ import json
 import pytest
 
 from chatops_bot.agent.loop import CALL_CUT, CUT_CALLS, MAX_CALLS, MAX_STEP_CHARS, Loop
-from chatops_bot.context.fence import unfence
+from chatops_bot.context.fence import fresh_marks, unfence
 from chatops_bot.context.history import project
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelUnavailable
 from chatops_bot.domain.language import Phrase
@@ -269,7 +269,7 @@ async def test_cancelling_anywhere_leaves_a_transcript_that_providers_accept(sta
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
     open_calls: list[str] = []
-    for message in project(await stage.entries(), nonce=stage.ids.nonce, words=PHRASES.history):
+    for message in project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.history):
         if isinstance(message, AssistantMessage):
             assert message.text or message.calls
             open_calls += [call.id for call in message.calls]
@@ -285,7 +285,7 @@ async def test_cancelling_inside_a_tool_leaves_the_call_answered(stage):
         await stage.look.entered.get()
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
-    *_, answer = project(await stage.entries(), nonce=stage.ids.nonce, words=PHRASES.history)
+    *_, answer = project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.history)
     assert isinstance(answer, ToolMessage)
     assert "interrupted" in answer.text
 

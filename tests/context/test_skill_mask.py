@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.app.clock import CountingIds
-from chatops_bot.context.fence import unfence
+from chatops_bot.context.fence import fresh_marks, unfence
 from chatops_bot.context.history import project
 from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.domain.model import AssistantMessage, Reasoning, ToolMessage
@@ -118,7 +118,9 @@ ROADS: dict[str, list[Entry]] = {
 
 
 def told(entries: Sequence[Entry], *skills: str) -> str:
-    return repr(project(entries, nonce=CountingIds().nonce, words=PHRASES.history, skills=skills))
+    return repr(
+        project(entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.history, skills=skills)
+    )
 
 
 @pytest.mark.parametrize("road", ROADS)
@@ -184,7 +186,7 @@ def test_turns_that_knew_of_no_hidden_skill_are_told_unchanged():
         says(text="7."),
     ]
     (_, asked, result, answer) = project(
-        entries, nonce=CountingIds().nonce, words=PHRASES.history, skills=["alpha"]
+        entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.history, skills=["alpha"]
     )
     assert asked == AssistantMessage("", THOUGHT, (made,), "m")
     assert answer == AssistantMessage("7.", THOUGHT, (), "m")
@@ -195,9 +197,9 @@ def test_turns_that_knew_of_no_hidden_skill_are_told_unchanged():
 @given(st.text(max_size=40))
 def test_a_call_is_about_the_skill_of_exactly_its_name(name: str):
     made = call("load_skill", name=name)
-    seen = project([asks(), says(made)], nonce=CountingIds().nonce, words=PHRASES.history, skills=["alpha"])[
-        1
-    ]
+    seen = project(
+        [asks(), says(made)], marks=fresh_marks(CountingIds().nonce), words=PHRASES.history, skills=["alpha"]
+    )[1]
     assert isinstance(seen, AssistantMessage)
     assert seen.calls == ((made,) if name == "alpha" else (ToolCall("c1", "load_skill", '{"name":"?"}'),))
 

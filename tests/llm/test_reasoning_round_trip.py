@@ -7,6 +7,7 @@ import aiohttp
 import pytest
 
 from chatops_bot.app.clock import CountingIds
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.history import project
 from chatops_bot.domain.model import ModelRequest
 from chatops_bot.llm.openai_client import OpenAIClient
@@ -65,7 +66,7 @@ async def test_reasoning_and_signatures_come_back_to_the_model_that_sent_them(
     history = tuple(
         project(
             await playground.store.transcripts.load(session_of(0)),
-            nonce=CountingIds().nonce,
+            marks=fresh_marks(CountingIds().nonce),
             words=PHRASES.history,
         )
     )
