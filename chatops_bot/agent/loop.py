@@ -16,6 +16,7 @@ from itertools import groupby
 
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.step import Step, is_cut, json_error
+from chatops_bot.agent.together import together
 from chatops_bot.context.history import answer_to, assistant_message
 from chatops_bot.context.next_steps import worth_offering
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError, ModelTooLong
@@ -264,7 +265,7 @@ class Loop:
             for call in batch:
                 await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call.name)))
             waiting: list[TurnEvent] = []
-            async with asyncio.TaskGroup() as group:
+            async with together() as group:
                 running = [group.create_task(self._dispatch(turn, call)) for call in batch]
                 for call, task in zip(batch, running, strict=True):
                     done, milliseconds = await task
@@ -279,7 +280,9 @@ class Loop:
                     if done.form is not None:
                         waiting.append(Asked(done.form))
             turn.usage += turn.context.consultations.take_usage()
-            for interrupt in waiting:  # outside the group, which would wrap a failure to show the card
+            for (
+                interrupt
+            ) in waiting:  # after every result is stored: a card that cannot be shown ends the turn
                 turn.waits = True
                 await emit(interrupt)
         for call in calls[MAX_CALLS:]:

@@ -10,7 +10,7 @@ import pytest
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.consulting import ConsultAgent, ConsultArguments, NothingKept
 from chatops_bot.agent.loop import Loop
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import StoreUnavailable, ToolFailed, TurnLost
 from chatops_bot.domain.model import Usage, UserMessage
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
 from chatops_bot.ports import Consultations, ToolContext
@@ -99,3 +99,12 @@ async def test_a_stop_ends_it(stage):
     with suppress(asyncio.CancelledError):
         await work
     assert work.cancelled()
+
+
+@pytest.mark.parametrize("fault", [StoreUnavailable("The store is away."), TurnLost("turn_1")])
+async def test_a_store_that_fails_in_a_consultation_ends_the_asking_turn_with_that_very_failure(stage, fault):
+    stage.look.fault = fault
+    tool, _ = consulting(stage, calls(("look", {"name": "x"}), ("look", {"name": "y"})))
+    with pytest.raises(type(fault)) as raised:
+        await tool.run(QUESTION, context("a"))
+    assert raised.value is fault

@@ -8,7 +8,7 @@ import pytest
 from chatops_bot.agent.loop import CALL_CUT, CUT_CALLS, MAX_CALLS, MAX_STEP_CHARS, Loop
 from chatops_bot.context.fence import unfence
 from chatops_bot.context.history import project
-from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelUnavailable
+from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelUnavailable, StoreUnavailable, TurnLost
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import (
     AssistantMessage,
@@ -225,6 +225,15 @@ async def test_a_model_that_fails_midway_keeps_what_was_said_and_done(stage):
     entries = await stage.entries()
     assert [type(e) for e in entries] == [ModelSaid, ToolReturned, ModelSaid]
     assert entries[-1].text == "The run #12 "
+
+
+@pytest.mark.parametrize("fault", [StoreUnavailable("The store is away."), TurnLost("turn_1")])
+async def test_what_a_call_finds_of_the_store_is_no_result_of_it_and_comes_out_as_it_is(stage, fault):
+    stage.look.fault = fault
+    with pytest.raises(type(fault)) as raised:
+        await stage.play(calls(("look", {}), ("look", {"name": "x"}), ("look", {"name": "y"})))
+    assert raised.value is fault
+    assert [type(entry) for entry in await stage.entries()] == [ModelSaid]
 
 
 async def test_a_stream_without_an_end_is_an_error(stage):
