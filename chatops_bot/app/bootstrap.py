@@ -100,7 +100,7 @@ async def open_bot(
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
         texts = configured_texts(config.agents)
-        skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+        skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
         registry = await stack.enter_async_context(
             open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
         )
