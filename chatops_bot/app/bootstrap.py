@@ -17,7 +17,7 @@ from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_store
 from chatops_bot.app.engine import node_of
 from chatops_bot.app.health import Health
-from chatops_bot.app.local_api import local_api
+from chatops_bot.app.local_api import LocalApi, local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.metering import (
     MeteredModel,
@@ -130,13 +130,20 @@ async def open_bot(
         core.router.resume(never_started)
         await core.router.resume_forms()
         stack.callback(peers.stop_taking_over)
-        await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
-        await api.start(desk)
-        stack.callback(desk.take_no_more)
+        await _open_doors(stack, slack, api, desk, core, metrics)
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
         yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
+
+
+async def _open_doors(
+    stack: AsyncExitStack, slack: SlackPlatform, api: LocalApi, desk: LocalDesk, core: Core, metrics: Metrics
+) -> None:
+    """From here on people reach the core: in Slack, and on this machine."""
+    await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
+    await api.start(desk)
+    stack.callback(desk.take_no_more)
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
