@@ -15,7 +15,7 @@ from chatops_bot.skillpacks.library import described
 
 def list_skills(where: Where, *, as_json: bool) -> int:
     """Print every skill of the bot; 1 when one is broken, else 0. Raises ConfigInvalid."""
-    data, config = where.find()
+    data, config = where.settings()
     with borrowed_library(SkillsConfig() if config is None else config.skills, data) as library:
         skills, broken = library.read()
     if as_json:
