@@ -72,7 +72,8 @@ class Bot:
     bot_user_id: str
     model_name: str
     failed: asyncio.Event
-    reload_prompts: Callable[[], None]
+    read_again: Callable[[], None]
+    """Read prompts and skills again, now; the log says what is in use then."""
 
 
 @asynccontextmanager
@@ -134,7 +135,14 @@ async def open_bot(
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
+        yield Bot(
+            web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills)
+        )
+
+
+def _read_again(core: Core, skills: BotSkills) -> None:
+    core.prompts.reload()
+    skills.asked.set()
 
 
 async def _open_doors(
