@@ -16,6 +16,7 @@ from itertools import groupby
 
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.step import Step, is_cut, json_error
+from chatops_bot.agent.together import together
 from chatops_bot.context.history import answer_to, assistant_message
 from chatops_bot.context.next_steps import worth_offering
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError, ModelTooLong
@@ -266,7 +267,7 @@ class Loop:
             for call in batch:
                 await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call)))
             waiting: list[TurnEvent] = []
-            async with asyncio.TaskGroup() as group:
+            async with together() as group:
                 running = [group.create_task(self._dispatch(turn, call)) for call in batch]
                 for call, task in zip(batch, running, strict=True):
                     done, milliseconds = await task
@@ -281,7 +282,7 @@ class Loop:
                     if done.form is not None:
                         waiting.append(Asked(done.form))
             turn.usage += turn.context.consultations.take_usage()
-            for interrupt in waiting:
+            for interrupt in waiting:  # all results are stored: a card that cannot be shown ends the turn
                 turn.waits = True
                 await emit(interrupt)
         for call in calls[MAX_CALLS:]:

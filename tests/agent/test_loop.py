@@ -231,6 +231,15 @@ async def test_a_model_that_fails_midway_keeps_what_was_said_and_done(stage):
     assert entries[-1].text == "The run #12 "
 
 
+@pytest.mark.parametrize("fault", [StoreUnavailable("The store is away."), TurnLost("turn_1")])
+async def test_what_a_call_finds_of_the_store_is_no_result_of_it_and_comes_out_as_it_is(stage, fault):
+    stage.look.fault = fault
+    with pytest.raises(type(fault)) as raised:
+        await stage.play(calls(("look", {}), ("look", {"name": "x"}), ("look", {"name": "y"})))
+    assert raised.value is fault
+    assert [type(entry) for entry in await stage.entries()] == [ModelSaid]
+
+
 async def test_a_stream_without_an_end_is_an_error(stage):
     class Endless:
         name = "endless"
