@@ -262,7 +262,7 @@ class Loop:
                     await self._store_result(turn, call, _NOT_RUN)
                 continue
             for call in batch:
-                await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call.name)))
+                await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call)))
             try:
                 waiting = await self._run_batch(turn, batch, emit)
             except ExceptionGroup as failed:  # the turn's border tells failures apart by what they are
@@ -333,7 +333,7 @@ class Loop:
             turn.context.turn_id, self._clock.now(), call.id, call.name, result.status, content
         )
         await self._transcripts.append(turn.context.session, [returned])
-        turn.said.append(answer_to(call, returned, nonce=self._ids.nonce))
+        turn.said.append(answer_to(call, returned, turn.context.turn_id, marks=turn.briefing.marks))
 
     async def _sum_up(self, turn: Turn, last_text: str, cap: int, emit: Emit) -> None:
         """The cap is reached: one more call, without tools, sums up; if it fails, the last text stands as incomplete."""

@@ -14,10 +14,10 @@ from aiohttp import web
 
 from chatops_bot.app.anchoring import Anchoring, posting
 from chatops_bot.app.config import Config, Secrets
-from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_registry, open_store
+from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_store
 from chatops_bot.app.engine import node_of
 from chatops_bot.app.health import Health
-from chatops_bot.app.local_api import local_api
+from chatops_bot.app.local_api import LocalApi, local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.metering import (
     MeteredModel,
@@ -33,6 +33,8 @@ from chatops_bot.app.model_choice import configured_model, configured_overhearin
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
+from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.app.registry import open_registry
 from chatops_bot.app.routing import routes
 from chatops_bot.app.skills import BotSkills, read_skills
 from chatops_bot.app.sweeping import sweep
@@ -51,7 +53,6 @@ from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.peers import Peers
 from chatops_bot.sessions.recovery import recover_turns, resume_unheard
 from chatops_bot.sessions.router import every_message
-from chatops_bot.tools.registry import Registry
 
 _log = logging.getLogger(__name__)
 
@@ -98,8 +99,11 @@ async def open_bot(
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
-        opened = _skills_and_tools(stack, config, secrets, clock, kept, metrics, tools, routed)
-        skills, registry = await opened
+        texts = configured_texts(config.agents)
+        skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+        registry = await stack.enter_async_context(
+            open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
+        )
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -109,7 +113,7 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory, store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
-            rerouted=metrics.tools_rerouted.inc if routed else None, overhears=every_message if model else configured_overhearing(secrets, ids),
+            rerouted=metrics.tools_rerouted.inc if routed else None, texts=texts, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
@@ -127,30 +131,20 @@ async def open_bot(
         core.router.resume(never_started)
         await core.router.resume_forms()
         stack.callback(peers.stop_taking_over)
-        await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
-        await api.start(desk)
-        stack.callback(desk.take_no_more)
+        await _open_doors(stack, slack, api, desk, core, metrics)
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
         yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
 
 
-async def _skills_and_tools(
-    stack: AsyncExitStack,
-    config: Config,
-    secrets: Secrets,
-    clock: Clock,
-    store: Store,
-    metrics: Metrics,
-    more: Sequence[Tool],
-    routed: bool,
-) -> tuple[BotSkills, Registry]:
-    """The skills, read, and every tool: those of the back ends, those that reach the skills, `more`, and what finds one."""
-    skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
-    tools = [*more, *skills.tools_over(store)]
-    registry = open_registry(config, secrets, clock, tools, routed=routed)
-    return skills, await stack.enter_async_context(registry)
+async def _open_doors(
+    stack: AsyncExitStack, slack: SlackPlatform, api: LocalApi, desk: LocalDesk, core: Core, metrics: Metrics
+) -> None:
+    """From here on people reach the core: in Slack, and on this machine."""
+    await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
+    await api.start(desk)
+    stack.callback(desk.take_no_more)
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:

@@ -20,24 +20,30 @@ MAX_DEPTH = 16
 
 
 def read_config_file(
-    path: Path, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH, option: str = "--config"
+    path: Path,
+    *,
+    what: str = "configuration file",
+    named_by: str = "with --config",
+    max_bytes: int = MAX_BYTES,
+    max_depth: int = MAX_DEPTH,
 ) -> tuple[Any, dict[KeyPath, int]]:
-    """The value of a YAML file, which `option` names, and the line of every key in it. Raises ConfigInvalid with file and line."""
-    return _parse(path, _text(path, max_bytes, option), max_depth)
+    """The value of a YAML file, and the line of every key in it. Raises ConfigInvalid with file and line.
+
+    `what` the file is, and by what people name it, is for those who named another.
+    """
+    return _parse(path, _text(path, what, named_by, max_bytes), max_depth)
 
 
-def _text(path: Path, max_bytes: int, option: str) -> str:
+def _text(path: Path, what: str, named_by: str, max_bytes: int) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(max_bytes + 1)
     except OSError as error:
         raise ConfigInvalid(
-            f"{path}: cannot be read ({error.strerror}); name the file with {option}."
+            f"{path}: cannot be read ({error.strerror}); name the file {named_by}."
         ) from error
     if len(data) > max_bytes:
-        raise ConfigInvalid(
-            f"{path}: is larger than {max_bytes // 1024} KiB; this is not a configuration file."
-        )
+        raise ConfigInvalid(f"{path}: is larger than {max_bytes // 1024} KiB; this is not a {what}.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -45,11 +51,36 @@ def _text(path: Path, max_bytes: int, option: str) -> str:
         raise ConfigInvalid(f"{path}, line {line}: is not UTF-8 text; save it as UTF-8.") from error
 
 
+class NamingLoader(yaml.SafeLoader):
+    """Plain values, as SafeLoader makes them; what is none is a MarkedYAMLError, which knows its line."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """A date that does not exist is none, and so is text that its tag does not fit."""
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError) as error:
+            raise yaml.constructor.ConstructorError(
+                problem="a value is not what it looks like to YAML, put it in quotes",
+                problem_mark=node.start_mark,
+            ) from error
+
+    def scan_flow_scalar_non_spaces(self, double: bool, start_mark: yaml.Mark) -> list[str]:
+        """An escape may name what is no character: nothing at all, or half of one, which no text can hold."""
+        try:
+            chunks: list[str] = super().scan_flow_scalar_non_spaces(double, start_mark)
+            "".join(chunks).encode()
+        except (ValueError, OverflowError) as error:
+            raise yaml.scanner.ScannerError(
+                problem="an escape stands for no character", problem_mark=self.get_mark()
+            ) from error
+        return chunks
+
+
 def _parse(path: Path, text: str, max_depth: int) -> tuple[Any, dict[KeyPath, int]]:
     """The YAML value, and the line of every key in it."""
     try:
         _refuse_what_config_never_needs(path, text, max_depth)
-        loader = yaml.SafeLoader(text)
+        loader = NamingLoader(text)
         try:
             node = loader.get_single_node()
             lines = dict(_lines(path, node, ())) if node is not None else {}
@@ -66,15 +97,11 @@ def _parse(path: Path, text: str, max_depth: int) -> tuple[Any, dict[KeyPath, in
         raise ConfigInvalid(
             f"{path}, line {line}: holds a control character; write the line again."
         ) from error
-    except ValueError as error:  # a date that does not exist, or a tag such as !!int on other text
-        raise ConfigInvalid(
-            f"{path}: a value is not what it looks like to YAML ({error}); put it in quotes."
-        ) from error
 
 
 def _refuse_what_config_never_needs(path: Path, text: str, max_depth: int) -> None:
     depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+    for event in yaml.parse(text, Loader=NamingLoader):
         line = event.start_mark.line + 1 if event.start_mark else 1
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise ConfigInvalid(
@@ -124,7 +151,7 @@ def problems_of(
             case "model_type":
                 yield f"{path}, line {known}: {name}: it holds keys of its own; write them below it, indented."
             case _:
-                message = problem["msg"].rstrip(".")
+                message = problem["msg"].removeprefix("Value error, ").rstrip(".")
                 yield f"{path}, line {known}: {name}: {message[0].lower()}{message[1:]}; correct it."
 
 

@@ -22,7 +22,7 @@ class _Tried(Section):
 
 def read_policy(path: Path) -> Mapping[str, Any]:
     """The sections of the file at `path` as it gives them. Raises ConfigInvalid with file, line and what to do about what is wrong first."""
-    value, lines = read_config_file(path, option="--policy")
+    value, lines = read_config_file(path, what="policy file", named_by="with --policy")
     if not isinstance(value, dict):
         raise ConfigInvalid(f"{path}, line 1: the file must hold the key `policy:`, as a configuration does.")
     try:

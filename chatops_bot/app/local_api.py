@@ -39,7 +39,7 @@ _Body = TypeVar("_Body", bound=BaseModel)
 
 
 class _Request(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class AskBody(_Request):

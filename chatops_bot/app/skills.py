@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from chatops_bot.app.bundled import bundled, load_read_result, load_skill_words
+from chatops_bot.app.bundled import bundled, load_description, load_skill_words
 from chatops_bot.app.config import Config
 from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.context.skill_mask import masked_result
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.tool import READ_RESULT, ToolCall
 from chatops_bot.domain.transcript import ToolReturned
-from chatops_bot.ports import ScriptRunner, Store, Tool, ToolContext
+from chatops_bot.ports import Results, ScriptRunner, Tool, ToolContext, Transcripts
 from chatops_bot.sandbox.runner import NoScripts, ThisMachine
 from chatops_bot.sessions.skill_choice import SkillChoice
 from chatops_bot.skillpacks.archive import SkillArchive
@@ -64,9 +64,17 @@ class BotSkills:
         run = [] if scripts is None else [RunSkillScript(choice.skills, scripts, words.run_skill_script)]
         return [LoadSkill(choice.skills, words.load_skill), *run]
 
-    def tools_over(self, store: Store) -> list[Tool]:
-        """Those, and the one that reads earlier results back from `store`."""
-        return [*self.tools, read_result_tool(store, self.choice)]
+    def read_result(self, transcripts: Transcripts, results: Results) -> Tool:
+        """The tool that reads earlier results back, as far as the person may see the skills that they came from."""
+        choice = self.choice
+
+        def is_hidden(call: ToolCall, returned: ToolReturned, context: ToolContext) -> bool:
+            skills = (
+                () if choice is None else choice.skills.visible_to(context.person, context.session.channel)
+            )
+            return masked_result(call, returned, [skill.name for skill in skills]) is not returned
+
+        return ReadResult(transcripts, results, load_description(READ_RESULT), is_hidden)
 
     async def keep_reading(self, minutes: int) -> None:
         """Read the sources again every so many minutes, until cancelled."""
@@ -104,13 +112,3 @@ async def read_skills(
     used = [skill.folder for skill in skills.library.all]
     await asyncio.to_thread(forget_others, _kept(config.data), used)
     return skills
-
-
-def read_result_tool(store: Store, choice: SkillChoice | None) -> Tool:
-    """The tool that reads earlier results back, as far as the person may see the skills that they came from."""
-
-    def is_hidden(call: ToolCall, returned: ToolReturned, context: ToolContext) -> bool:
-        skills = () if choice is None else choice.skills.visible_to(context.person, context.session.channel)
-        return masked_result(call, returned, [skill.name for skill in skills]) is not returned
-
-    return ReadResult(store.transcripts, store.results, load_read_result(), is_hidden)

@@ -46,5 +46,9 @@ class Where:
             config = load_config(found.config)
             return config.data, config
         folder = found.data or DEMO
+        if not folder.is_dir():
+            raise ConfigInvalid(
+                f"{folder} is no folder; name the data folder of a bot, or that of a demo, with --data."
+            )
         inside_demo = folder / "bot"
         return (inside_demo if (inside_demo / "bot.db").exists() else folder).resolve(), None

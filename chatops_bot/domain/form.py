@@ -109,8 +109,8 @@ class Form:
     """A form with everything that its message shows.
 
     `known` are arguments as the model gave them; those that no field shows join the answer as they are. `problem` is what
-    is wrong with the whole. `closed_by_*` is who filled it in or cancelled it. `arguments` are the complete ones, once submitted, and `answer_turn_id` names the turn that
-    begins with them. `card` is the message that shows the form, as of `shown_revision`.
+    is wrong with the whole. `closed_by_*` is who filled it in or cancelled it. `arguments` are the complete ones, once
+    submitted, and `answer_turn_id` names the turn that begins with them. `card` is the message that shows the form, as of `shown_revision`.
     """
 
     id: str
@@ -146,6 +146,12 @@ class Form:
     def missing(self) -> tuple[FormField, ...]:
         """Fields without which the call cannot be made."""
         return tuple(each for each in self.fields if each.is_required and not each.is_filled)
+
+    def moved(self, to: FormState, changes: Mapping[str, Any]) -> "Form":
+        """Itself in the state `to`, a revision later, with `changes`. Raises ValueError for an edge that is not in the table."""
+        if to not in EDGES[self.state]:
+            raise ValueError(f"a form does not go from {self.state} to {to}")
+        return replace(self, state=to, revision=self.revision + 1, **changes)
 
 
 def with_problems(fields: tuple[FormField, ...], problems: Mapping[str, Phrase]) -> tuple[FormField, ...]:

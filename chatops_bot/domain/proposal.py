@@ -13,7 +13,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal
@@ -198,6 +198,17 @@ class Proposal:
     def is_tampered(self) -> bool:
         """Whether it was found changed in the store when it was to run: what it holds is nobody's wish."""
         return bool((self.outcome or {}).get("tampered"))
+
+    def moved(self, to: ProposalState, changes: Mapping[str, Any]) -> "Proposal":
+        """Itself in the state `to`, a revision later, with `changes`; what a store writes when its compare-and-set wins.
+
+        Raises ValueError for an edge that is not in the table and for a field that is not in `CHANGEABLE`.
+        """
+        if to not in EDGES[self.state]:
+            raise ValueError(f"a proposal does not go from {self.state} to {to}")
+        if not changes.keys() <= CHANGEABLE:
+            raise ValueError(f"a move does not change {', '.join(sorted(changes.keys() - CHANGEABLE))}")
+        return replace(self, state=to, revision=self.revision + 1, **changes)
 
 
 CHANGEABLE = frozenset(

@@ -127,7 +127,18 @@ class RedisLink:
 
     async def wait(self, *command: Any) -> Any:
         """The answer to a read that blocks; unlike all others it ends with its caller, and its connection with it."""
-        return await self._patiently(lambda: self._execute(*command))
+        task = asyncio.create_task(
+            self._patiently(lambda: self._execute(*command)), name="blocking redis read"
+        )
+        self._under_way.add(task)
+        task.add_done_callback(self._is_over)
+        try:
+            return await asyncio.shield(task)
+        finally:
+            # redis-py sends through asyncio.wait_for, which before Python 3.12 may lose a cancellation; so it is repeated.
+            while not task.done():
+                task.cancel()
+                await asyncio.sleep(0)
 
     async def write(self, change: Script, *arguments: str | int | float) -> str:
         """Run a `script` once, however often it has to be sent; returns what it returned."""

@@ -18,7 +18,7 @@ from chatops_bot.domain import proposal as proposal_table
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.errors import StoreError, TurnLost
 from chatops_bot.domain.form import Form, FormState
-from chatops_bot.domain.proposal import CHANGEABLE, Proposal, ProposalState
+from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import MessageRef, SessionKey
 from chatops_bot.stores.codec import (
     RowByRow,
@@ -236,14 +236,10 @@ class RedisProposals:
         by_turn: str = "",
         **changes: Any,
     ) -> Proposal | None:
-        if to not in proposal_table.EDGES[proposal.state]:
-            raise ValueError(f"a proposal does not go from {proposal.state} to {to}")
-        if not changes.keys() <= CHANGEABLE:
-            raise ValueError(f"a move does not change {', '.join(sorted(changes.keys() - CHANGEABLE))}")
+        moved = proposal.moved(to, changes)
         is_guarded = to in proposal_table.GUARDED_BY_EXPIRY
         if is_guarded and now >= proposal.expires_at:
             return None
-        moved = replace(proposal, state=to, revision=proposal.revision + 1, **changes)
         won = await self._records.move(
             proposal,
             to.value,
@@ -291,12 +287,10 @@ class RedisForms:
         record: AuditRecord | None = None,
         **changes: Any,
     ) -> Form | None:
-        if to not in form_table.EDGES[form.state]:
-            raise ValueError(f"a form does not go from {form.state} to {to}")
+        moved = form.moved(to, changes)
         is_guarded = to in form_table.GUARDED_BY_EXPIRY
         if is_guarded and now >= form.expires_at:
             return None
-        moved = replace(form, state=to, revision=form.revision + 1, **changes)
         answer_turn = moved.answer_turn_id if to is FormState.SUBMITTED else ""
         won = await self._records.move(
             form, to.value, form_text(moved), is_guarded=is_guarded, answer_turn=answer_turn, record=record

@@ -11,7 +11,7 @@ from typing import Any
 
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.audit_chain import ChainKey
-from chatops_bot.domain.proposal import CHANGEABLE, EDGES, GUARDED_BY_EXPIRY, Proposal, ProposalState
+from chatops_bot.domain.proposal import GUARDED_BY_EXPIRY, Proposal, ProposalState
 from chatops_bot.domain.session import IsDead, MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
@@ -282,12 +282,8 @@ class SqliteProposals:
         by_turn: str = "",
         **changes: Any,
     ) -> Proposal | None:
-        if to not in EDGES[proposal.state]:
-            raise ValueError(f"a proposal does not go from {proposal.state} to {to}")
-        if not changes.keys() <= CHANGEABLE:
-            raise ValueError(f"a move does not change {', '.join(sorted(changes.keys() - CHANGEABLE))}")
+        moved = proposal.moved(to, changes)
         is_late = lateness(self._clock, now, proposal.expires_at) if to in GUARDED_BY_EXPIRY else never
-        moved = replace(proposal, state=to, revision=proposal.revision + 1, **changes)
         row = (
             moved.state.value,
             moved.revision,

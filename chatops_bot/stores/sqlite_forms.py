@@ -7,7 +7,7 @@ from typing import Any
 
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.audit_chain import ChainKey
-from chatops_bot.domain.form import EDGES, GUARDED_BY_EXPIRY, Form, FormState
+from chatops_bot.domain.form import GUARDED_BY_EXPIRY, Form, FormState
 from chatops_bot.domain.session import MessageRef
 from chatops_bot.ports import Clock
 from chatops_bot.stores.codec import RowByRow, form_from, form_text
@@ -56,10 +56,8 @@ class SqliteForms:
         record: AuditRecord | None = None,
         **changes: Any,
     ) -> Form | None:
-        if to not in EDGES[form.state]:
-            raise ValueError(f"a form does not go from {form.state} to {to}")
+        moved = form.moved(to, changes)
         is_late = lateness(self._clock, now, form.expires_at) if to in GUARDED_BY_EXPIRY else never
-        moved = replace(form, state=to, revision=form.revision + 1, **changes)
         row = (moved.state.value, moved.revision, moved.answer_turn_id, form_text(moved))
 
         def work(db: sqlite3.Connection) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from chatops_bot.agent.consulting import NothingKept
 from chatops_bot.agent.loop import CALL_CUT, CUT_CALLS, MAX_CALLS, MAX_STEP_CHARS, Loop
-from chatops_bot.context.fence import unfence
+from chatops_bot.context.fence import fresh_marks, unfence
 from chatops_bot.context.history import project
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelUnavailable, StoreUnavailable, TurnLost
 from chatops_bot.domain.language import Phrase
@@ -271,7 +271,7 @@ async def test_cancelling_anywhere_leaves_a_transcript_that_providers_accept(sta
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
     open_calls: list[str] = []
-    for message in project(await stage.entries(), nonce=stage.ids.nonce):
+    for message in project(await stage.entries(), marks=fresh_marks(stage.ids.nonce)):
         if isinstance(message, AssistantMessage):
             assert message.text or message.calls
             open_calls += [call.id for call in message.calls]
@@ -287,7 +287,7 @@ async def test_cancelling_inside_a_tool_leaves_the_call_answered(stage):
         await stage.look.entered.get()
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
-    *_, answer = project(await stage.entries(), nonce=stage.ids.nonce)
+    *_, answer = project(await stage.entries(), marks=fresh_marks(stage.ids.nonce))
     assert isinstance(answer, ToolMessage)
     assert "interrupted" in answer.text
 

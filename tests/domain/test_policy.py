@@ -184,6 +184,16 @@ def test_whoever_may_breaks_the_glass_with_a_reason_and_with_all_other_rights():
     assert policy.frozen(PAUSE, NOW + timedelta(days=3)) is None
 
 
+def test_a_card_says_of_a_freeze_how_long_it_holds_and_who_gets_past_it_while_it_holds():
+    weekend = (Freeze(*WEEKEND), Freeze(*WEEKEND, break_glass=Who(roles=(Role.ADMIN,))))
+    for_all, but_admins = (Policy(freezes=[freeze]).frozen_on_card(PAUSE, NOW) for freeze in weekend)
+    assert says(for_all) == "Frozen until Mon 08:00 Europe/Berlin; nobody may approve before."
+    assert says(but_admins) == (
+        "Frozen until Mon 08:00 Europe/Berlin; an admin may break the glass by typing: approve CODE break-glass: reason"
+    )
+    assert Policy(freezes=weekend[:1]).frozen_on_card(PAUSE, NOW + timedelta(days=3)) is None
+
+
 @pytest.mark.parametrize(
     ("who", "en", "zh"),
     [

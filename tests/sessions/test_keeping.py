@@ -58,7 +58,7 @@ async def test_the_card_says_before_and_after_when_it_is_taken_back(panel: Panel
     proposal = await panel.propose()
     assert "10 min" in str(panel.board.cards[proposal.id])
     done = await panel.press(ANA, proposal)
-    assert done.keep_until == panel.clock.now() + TEN
+    assert (done.keep_until, done.outcome_text) == (panel.clock.now() + TEN, "flipped")
     assert "taken back at" in str(panel.board.cards[proposal.id])
     assert "keep" in panel.board.buttons(proposal.id)
 
@@ -115,6 +115,15 @@ async def test_who_may_not_approve_may_not_keep(panel: Panel, person):
     assert panel.board.heard(person) == ["Only somebody who may approve this change may say to keep it."]
     await passes(panel, care, seconds=600)
     assert panel.switches.state(1) == "enabled"
+
+
+async def test_what_failed_is_not_taken_back(panel: Panel, switches):
+    switches.fault, switches.sticks = ToolFailed(Phrase("不行", "It said no.")), True
+    change = await applied(panel)
+    assert (change.state, change.keep_until) == (ProposalState.FAILED, None)
+    assert change.outcome_text == "It said no."
+    await sweeps(panel, Aftercare.of(panel), 12)
+    assert panel.flips() == [(1, "pause")]
 
 
 async def test_where_nothing_can_take_it_back_by_itself_the_card_says_so_beforehand(panel: Panel):
@@ -379,10 +388,7 @@ async def test_a_process_that_dies_at_any_write_leaves_a_revert_that_is_run_once
         writes += 1
         return done
 
-    dying = Panel(
-        tapped(dies)(store), panel.clock, ids=panel.ids, board=panel.board, switches=panel.switches,
-        policy=panel.policy, people=panel.people,
-    )  # fmt: skip
+    dying = panel.over(tapped(dies)(store))
     with contextlib.suppress(Killed, BaseExceptionGroup):
         await passes(dying, Aftercare.of(dying, dying.process("process_2")), seconds=600)
     panel.dead.add("process_2")

@@ -121,6 +121,23 @@ async def test_a_cancelled_caller_leaves_nobody_a_wrong_answer(store: RedisStore
         await asyncio.gather(reading, return_exceptions=True)
 
 
+async def test_a_blocking_read_ends_with_its_caller_in_whatever_moment_it_is_cancelled(redis: RedisServer):
+    """redis-py sends through `asyncio.wait_for`, which before Python 3.12 loses a cancellation that comes as it ends (bpo-37658)."""
+    link = RedisLink.to(redis.url, "bot_1")
+    try:
+        await link.read("PING")
+        for moments in range(40):
+            reading = asyncio.create_task(link.wait("BLPOP", "never", 30))
+            for _ in range(moments):
+                await asyncio.sleep(0)
+            reading.cancel()
+            await asyncio.wait({reading}, timeout=5)
+            assert reading.done(), f"cancelled after {moments} moments"
+            assert reading.cancelled()
+    finally:
+        await link.aclose()
+
+
 async def test_a_cancelled_write_is_carried_out_all_the_same(redis: RedisServer):
     store = await RedisStore.open(redis.url, "bot_1")
     writing = asyncio.create_task(store.transcripts.append(SESSION, ENTRIES))

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, Secrets
-from chatops_bot.app.core import open_registry
 from chatops_bot.app.doctor.findings import Finding, ok, warning
+from chatops_bot.app.registry import open_registry
 from chatops_bot.app.skills import skills_of
 from chatops_bot.domain.skill import Skill
 from chatops_bot.skillpacks.library import described
@@ -18,7 +18,7 @@ async def check_skills(config: Config, secrets: Secrets) -> Sequence[Finding]:
         return [ok("skills", "Off (skills.enabled).")]
     bot = skills_of(config)
     skills, broken = await asyncio.to_thread(bot.library.read)
-    async with open_registry(config, secrets, SystemClock(), bot.tools) as registry:
+    async with open_registry(config, secrets, SystemClock(), bot) as registry:
         tools = [tool.spec.name for tool in registry]
     found = [
         warning("skills", f"{described(each)} The rest is used; correct it, or take it away.")

@@ -110,7 +110,8 @@ class SlackSocket:
         client: Any = self._handler.client
         self._handler = None
         try:
-            await asyncio.wait_for(client.close(), CLOSE_TIMEOUT)
+            async with asyncio.timeout(CLOSE_TIMEOUT):
+                await client.close()
         except TimeoutError:
             log.warning("Slack's socket did not close within %g s and was dropped.", CLOSE_TIMEOUT)
             await client.aiohttp_client_session.close()
