@@ -30,14 +30,9 @@ CONSULT_SECONDS = 90.0
 ANSWER_CHARS = 8_000
 """About 2,000 tokens: a long answer, and not a dump of what the other agent read."""
 
-DESCRIPTION = (
-    "Ask another agent that your capabilities name, and get its answer. It has tools of its own, sees nothing of this "
-    "conversation but your question, and only looks: it proposes no change."
-)
-
 
 class ConsultArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
     agent_id: str = Field(description="Exact id of the agent to ask.", max_length=64)
     question: str = Field(
         description="The whole question, with the ids and times it is about.", min_length=1, max_length=4_000
@@ -72,13 +67,14 @@ class Consultant:
 
 
 class ConsultAgent:
-    def __init__(self, depth: int = 1) -> None:
-        """`depth` is how many consultations may stand inside each other."""
+    def __init__(self, description: str, depth: int = 1, timeout: float = CONSULT_SECONDS) -> None:
+        """`description` is what the model reads of the tool; `depth` is how many consultations may stand inside each other, and
+        `timeout` how many seconds one gets."""
         self._depth = depth
         self._desk: Consultant | None = None
         self.spec = ToolSpec(
-            CONSULT_AGENT, DESCRIPTION, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
-            timeout=CONSULT_SECONDS, of_agent=True,
+            CONSULT_AGENT, description, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
+            timeout=timeout, of_agent=True, label_argument="agent_id",
         )  # fmt: skip
 
     def answer_with(self, loop: Loop, briefs: Briefs) -> None:

@@ -263,7 +263,7 @@ class Loop:
                     await self._store_result(turn, call, _NOT_RUN)
                 continue
             for call in batch:
-                await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call.name)))
+                await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call)))
             waiting: list[TurnEvent] = []
             async with together() as group:
                 running = [group.create_task(self._dispatch(turn, call)) for call in batch]
@@ -280,9 +280,7 @@ class Loop:
                     if done.form is not None:
                         waiting.append(Asked(done.form))
             turn.usage += turn.context.consultations.take_usage()
-            for (
-                interrupt
-            ) in waiting:  # after every result is stored: a card that cannot be shown ends the turn
+            for interrupt in waiting:
                 turn.waits = True
                 await emit(interrupt)
         for call in calls[MAX_CALLS:]:
@@ -328,7 +326,7 @@ class Loop:
             turn.context.turn_id, self._clock.now(), call.id, call.name, result.status, content
         )
         await self._transcripts.append(turn.context.session, [returned])
-        turn.said.append(answer_to(call, returned, nonce=self._ids.nonce))
+        turn.said.append(answer_to(call, returned, turn.context.turn_id, marks=turn.briefing.marks))
 
     async def _sum_up(self, turn: Turn, last_text: str, cap: int, emit: Emit) -> None:
         """The cap is reached: one more call, without tools, sums up; if it fails, the last text stands as incomplete."""

@@ -16,9 +16,9 @@ from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.prompt_sizes import SCENARIOS, prompt_for, reviewed
 from chatops_bot.app.where import CONFIG, DEMO, Where, tell_of_defaults
-from chatops_bot.context.prompt_budget import estimated_tokens
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import AgentConfig
+from chatops_bot.context.tokens import estimate
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.kept_prompt import KeptPrompt
 from chatops_bot.domain.language import Language
@@ -207,7 +207,7 @@ def _changes(before: str, after: str) -> list[str]:
 
 
 def _sizes(sections: Mapping[str, str]) -> str:
-    rows = [(title, len(text), estimated_tokens(text)) for title, text in sections.items()]
+    rows = [(title, len(text), estimate(text)) for title, text in sections.items()]
     total = ("all", sum(row[1] for row in rows), sum(row[2] for row in rows))
     lines = [f"{'section':<18}{'characters':>12}{'tokens, about':>15}"]
     lines += [f"{title:<18}{chars:>12,}{tokens:>15,}" for title, chars, tokens in (*rows, total)]

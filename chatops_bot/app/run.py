@@ -21,6 +21,7 @@ from chatops_bot.domain.withheld import Withheld
 async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
     """Run until told to stop. Raises ChatopsError with one sentence when the bot cannot start."""
     config = load_config(config_path)
+    config = config.model_copy(update={"agents": config.agents.as_ordered(os.environ)})
     secrets = replace(load_secrets(config, os.environ), keys=open_keys(os.environ, config.key_folder))
     logs = Withheld(secrets.values())
     set_up_logs(logs, config.logging.format, config.logging.level)

@@ -9,12 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
 
-from chatops_bot.app.bundled import bundled, load_read_result, load_skill_words
+from chatops_bot.app.bundled import bundled, load_description, load_skill_words
 from chatops_bot.app.config import Config
 from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.context.skill_mask import masked_result
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.tool import READ_RESULT, ToolCall
 from chatops_bot.domain.transcript import ToolReturned
 from chatops_bot.ports import Results, ScriptRunner, Tool, ToolContext, Transcripts
 from chatops_bot.sandbox.runner import NoScripts, ThisMachine
@@ -88,7 +88,7 @@ class BotSkills:
             )
             return masked_result(call, returned, [skill.name for skill in skills]) is not returned
 
-        return ReadResult(transcripts, results, load_read_result(), is_hidden)
+        return ReadResult(transcripts, results, load_description(READ_RESULT), is_hidden)
 
     async def refresh(self) -> None:
         """Read the sources, and forget the packages that were used neither before nor are now."""

@@ -314,6 +314,7 @@ class Conductor:
             _log.error("turn %s: its end could not be stored: %s", turn_id, error)
             await self._show_unstored(turn_id, answer)
         finally:
+            self._briefer.rested(turn_id, progress.outcome)
             self._on_rest(turn_input.turn_id, progress.outcome)
 
     def _view(self, turn_id: str, language: Language) -> TurnView:

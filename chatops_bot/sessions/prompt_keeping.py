@@ -8,8 +8,8 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from chatops_bot.context.prompt_budget import estimated_tokens
 from chatops_bot.context.prompt_types import AgentConfig
+from chatops_bot.context.tokens import estimate
 from chatops_bot.domain.kept_prompt import KeptPrompt, prompt_of
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Prompted
@@ -62,7 +62,7 @@ def _tell(prompt: KeptPrompt, prefix: str, suffix: str) -> None:
         "prompt": prompt.prompt_hash,
         "prefix": prompt.prefix_hash,
         "chars": len(prefix) + len(suffix),
-        "tokens": estimated_tokens(prefix) + estimated_tokens(suffix),
+        "tokens": estimate(prefix) + estimate(suffix),
         "tools": ",".join(prompt.tools),
     }
     with bound(**facts):

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.history import project
 from chatops_bot.domain.audit_chain import ChainKey
 from chatops_bot.domain.audit_check import Row, Unreadable, Verified, verify
@@ -107,7 +108,7 @@ async def judge_session(judged: Judged, bot: LightBot, ends: Sequence[str]) -> N
     entries = await bot.store.transcripts.load(SESSION)
     told = [entry.proposal_id for entry in entries if isinstance(entry, ProposalDecided)]
     judged.holds(told == list(ends), f"the session was told of {len(told)} ends")
-    history = project(entries, nonce=lambda: "0" * 32)
+    history = project(entries, marks=fresh_marks(lambda: "0" * 32))
     for place, message in enumerate(history):
         if isinstance(message, AssistantMessage):
             answers = [

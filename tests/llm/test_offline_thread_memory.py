@@ -5,6 +5,7 @@ from itertools import count
 
 import pytest
 
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.history import project
 from chatops_bot.domain.model import Message
 from chatops_bot.domain.thread import EarlierMessage
@@ -18,7 +19,7 @@ NONCES = count(1)
 def projected(*texts: str, problem: str = "") -> list[Message]:
     told = tuple(EarlierMessage("Alert bot", AT, text) for text in texts)
     read = EarlierRead("turn_1", AT, told, problem=problem)
-    return project([read], nonce=lambda: f"{next(NONCES):032x}")
+    return project([read], marks=fresh_marks(lambda: f"{next(NONCES):032x}"))
 
 
 @pytest.mark.parametrize("text", ["can you look into it?", "看一下", "查一下怎么回事"])

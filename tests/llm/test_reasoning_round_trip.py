@@ -7,6 +7,7 @@ import aiohttp
 import pytest
 
 from chatops_bot.app.clock import CountingIds
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.history import project
 from chatops_bot.domain.model import ModelRequest
 from chatops_bot.llm.openai_client import OpenAIClient
@@ -62,7 +63,9 @@ async def test_reasoning_and_signatures_come_back_to_the_model_that_sent_them(
 
     in_the_same_turn = server.received[1].body["messages"][2]
     history = tuple(
-        project(await playground.store.transcripts.load(session_of(0)), nonce=CountingIds().nonce)
+        project(
+            await playground.store.transcripts.load(session_of(0)), marks=fresh_marks(CountingIds().nonce)
+        )
     )
     in_a_later_turn = json.loads(encode(ModelRequest(history, ()), "m", speaker=model.name))["messages"][0]
     for message in (in_the_same_turn, in_a_later_turn):

@@ -57,7 +57,7 @@ class EvalOptions:
 async def evaluate(
     options: EvalOptions, env: Mapping[str, str], say: Callable[[str], None] | None = None
 ) -> int:
-    """Run and report. Returns 1 when an expectation failed, or the gate objects to the second arm.
+    """Run and report. Returns 1 when an expectation failed; of two arms, when the gate objects to the second.
 
     Raises CaseInvalid, EvalRefused or ConfigInvalid before anything runs.
     """
@@ -76,17 +76,17 @@ async def evaluate(
     runs = await _run_all(options, cases, arms, config, secrets)
     for line in lines_of(runs):
         say(line)
-    is_refused = False
+    is_fine = all(run.verdict.passed for run in runs)
     if len(arms) == 2:
         first, second = ([run for run in runs if run.arm == arm.name] for arm in arms)
         found = compare(first, second)
-        is_refused = bool(found.objections)
+        is_fine = not found.objections
         for line in comparison_lines(found):
             say(line)
     if options.out is not None:
         _write(options.out, jsonl(runs))
         say(f"{len(runs)} runs are in {options.out}")
-    return PASSED if all(run.verdict.passed for run in runs) and not is_refused else FAILED
+    return PASSED if is_fine else FAILED
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
