@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +12,10 @@ from threading import Event
 from chatops_bot.app.bundled import bundled, load_description, load_skill_words
 from chatops_bot.app.config import Config
 from chatops_bot.app.skills_config import SkillsConfig
-from chatops_bot.context.skill_mask import masked_result
+from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.tool import READ_RESULT, ToolCall
-from chatops_bot.domain.transcript import ToolReturned
+from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Results, ScriptRunner, Tool, ToolContext, Transcripts
 from chatops_bot.sandbox.runner import NoScripts, ThisMachine
 from chatops_bot.sessions.skill_choice import SkillChoice
@@ -82,11 +82,10 @@ class BotSkills:
         """The tool that reads earlier results back, as far as the person may see the skills that they came from."""
         choice = self.choice
 
-        def is_hidden(call: ToolCall, returned: ToolReturned, context: ToolContext) -> bool:
-            skills = (
-                () if choice is None else choice.skills.visible_to(context.person, context.session.channel)
-            )
-            return masked_result(call, returned, [skill.name for skill in skills]) is not returned
+        def is_hidden(entries: Sequence[Entry], turn_id: str, call: ToolCall, context: ToolContext) -> bool:
+            person, channel = context.person, context.session.channel
+            skills = () if choice is None else choice.skills.visible_to(person, channel)
+            return SkillTrail(entries).hides(turn_id, call, [skill.name for skill in skills])
 
         return ReadResult(transcripts, results, load_description(READ_RESULT), is_hidden)
 

@@ -72,19 +72,14 @@ def redacted(redactor: Redactor, inner: Handler) -> Handler:
 
     async def redact(invocation: Invocation) -> Dispatched:
         done = await inner(invocation)
-        result = done.result
-        content, summary = redactor.value(result.content), redactor.phrase(result.summary)
-        suggestions = tuple(map(redactor.phrase, result.suggestions))
-        answers = tuple(map(redactor.phrase, result.answers))
-        if (content, summary, suggestions, answers) == (
-            result.content,
-            result.summary,
-            result.suggestions,
-            result.answers,
-        ):
-            return done
-        told = replace(result, content=content, summary=summary, suggestions=suggestions, answers=answers)
-        return replace(done, result=told)
+        result = replace(
+            done.result,
+            content=redactor.value(done.result.content),
+            summary=redactor.phrase(done.result.summary),
+            suggestions=tuple(map(redactor.phrase, done.result.suggestions)),
+            answers=tuple(map(redactor.phrase, done.result.answers)),
+        )
+        return replace(done, result=result)
 
     return redact
 

@@ -112,15 +112,6 @@ async def test_a_stop_ends_it(stage):
     assert work.cancelled()
 
 
-@pytest.mark.parametrize("fault", [StoreUnavailable("The store is away."), TurnLost("turn_1")])
-async def test_a_store_that_fails_in_a_consultation_ends_the_asking_turn_with_that_very_failure(stage, fault):
-    stage.look.fault = fault
-    tool, _ = consulting(stage, calls(("look", {"name": "x"}), ("look", {"name": "y"})))
-    with pytest.raises(type(fault)) as raised:
-        await tool.run(QUESTION, context("a"))
-    assert raised.value is fault
-
-
 async def test_what_a_consultation_spent_before_it_failed_is_told_too(stage):
     tool, _ = consulting(stage, calls(("look", {"name": "x"}), usage=Usage(50, 4)), fails(DOWN))
     asking = context("a")
@@ -166,3 +157,12 @@ async def test_who_is_asked_is_shown_from_the_start_if_it_can_be_an_id(stage):
         f'{{"agent_id": "{"a" * 65}"}}',
     ):
         assert label(odd) == "asking another agent"
+
+
+@pytest.mark.parametrize("fault", [StoreUnavailable("The store is away."), TurnLost("turn_1")])
+async def test_a_store_that_fails_in_a_consultation_ends_the_asking_turn_with_that_very_failure(stage, fault):
+    stage.look.fault = fault
+    tool, _ = consulting(stage, calls(("look", {"name": "x"}), ("look", {"name": "y"})))
+    with pytest.raises(type(fault)) as raised:
+        await tool.run(QUESTION, context("a"))
+    assert raised.value is fault

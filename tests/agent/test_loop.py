@@ -42,6 +42,7 @@ from chatops_bot.domain.turn_event import (
     TurnEvent,
 )
 from chatops_bot.llm.scripted import ScriptedModel, Step, calls, fails, says
+from tests.small_tools import PHRASES
 
 DOWN = ModelUnavailable(Phrase("模型不可用", "The model is down."))
 
@@ -280,7 +281,7 @@ async def test_cancelling_anywhere_leaves_a_transcript_that_providers_accept(sta
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
     open_calls: list[str] = []
-    for message in project(await stage.entries(), marks=fresh_marks(stage.ids.nonce)):
+    for message in project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.history):
         if isinstance(message, AssistantMessage):
             assert message.text or message.calls
             open_calls += [call.id for call in message.calls]
@@ -296,7 +297,7 @@ async def test_cancelling_inside_a_tool_leaves_the_call_answered(stage):
         await stage.look.entered.get()
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
-    *_, answer = project(await stage.entries(), marks=fresh_marks(stage.ids.nonce))
+    *_, answer = project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.history)
     assert isinstance(answer, ToolMessage)
     assert "interrupted" in answer.text
 
