@@ -32,7 +32,7 @@ ANSWER_CHARS = 8_000
 
 
 class ConsultArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
     agent_id: str = Field(description="Exact id of the agent to ask.", max_length=64)
     question: str = Field(
         description="The whole question, with the ids and times it is about.", min_length=1, max_length=4_000

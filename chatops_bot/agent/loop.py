@@ -279,11 +279,30 @@ class Loop:
                     if done.form is not None:
                         waiting.append(Asked(done.form))
             turn.usage += turn.context.consultations.take_usage()
-            for interrupt in waiting:  # outside the group, which would wrap a failure to show the card
+            for interrupt in waiting:
                 turn.waits = True
                 await emit(interrupt)
         for call in calls[MAX_CALLS:]:
             await self._store_result(turn, call, _TOO_MANY)
+
+    async def _run_batch(self, turn: Turn, batch: Sequence[ToolCall], emit: Emit) -> list[TurnEvent]:
+        """Run them at once; returns what waits for people then."""
+        waiting: list[TurnEvent] = []
+        async with asyncio.TaskGroup() as group:
+            running = [group.create_task(self._dispatch(turn, call)) for call in batch]
+            for call, task in zip(batch, running, strict=True):
+                done, milliseconds = await task
+                await self._store_result(turn, call, done.result)
+                await emit(
+                    CallEnded(call.id, call.name, done.result.status, done.result.summary, milliseconds)
+                )
+                turn.suggest(done.result)
+                turn.briefing.take(done.result)
+                if done.proposal is not None:
+                    waiting.append(Proposed(done.proposal))
+                if done.form is not None:
+                    waiting.append(Asked(done.form))
+        return waiting
 
     async def _answer_cut_calls(self, turn: Turn, calls: Sequence[ToolCall]) -> None:
         """The calls of a message that was cut off are not run, however whole they look."""

@@ -118,12 +118,13 @@ async def open_bot(
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
+        await core.secrets.learn()  # before anything is said
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept, platform, clock)
         going_on = partial(_going_on, core, platform, directory, clock, turns, alive)
         peers, never_started = await _join(stack, core, going_on, alive, health)
         await core.applying.recover()
-        desk = local_desk(core, terminal, platform, people, rests, ids)
+        desk = local_desk(core, terminal, platform, people, rests, ids, slack.directory.channel_name)
         api = await stack.enter_async_context(local_api(config.data))
         resting = partial(come_to_rest, slack, core, desk, config.shutdown.drain_seconds)
         stack.push_async_callback(resting, hurry or asyncio.Event())
@@ -164,7 +165,7 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
             await work()
 
     leased = {name: partial(in_one_process, work) for name, work in works.items()}
-    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides those that it knows
+    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides them by itself
 
 
 def _in_one_process(store: Store, seconds: float) -> Callable[[], Awaitable[bool]]:
@@ -300,11 +301,18 @@ async def come_to_rest(
     await unless(
         hurry,
         asyncio.gather(
-            core.router.drain(left), core.applying.rest(left), slack.drain(left), desk.drain(left)
+            core.router.drain(left),
+            core.applying.rest(left),
+            core.afterwards.rest(left),
+            slack.drain(left),
+            desk.drain(left),
         ),
     )
     await asyncio.gather(
-        core.router.cut(CUT_SECONDS), core.applying.rest(CUT_SECONDS), desk.aclose(CUT_SECONDS)
+        core.router.cut(CUT_SECONDS),
+        core.applying.rest(CUT_SECONDS),
+        core.afterwards.rest(CUT_SECONDS),
+        desk.aclose(CUT_SECONDS),
     )
 
 

@@ -4,8 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from chatops_bot.app.config_file import read_config_file
 from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.context.routing_data import Routing
 from chatops_bot.context.skill_text import SkillWords
@@ -52,5 +51,5 @@ def _languages() -> tuple[Language, ...]:
 
 
 def _read(name: str, root: str) -> dict[str, Any]:
-    value: dict[str, Any] = yaml.safe_load((bundled("prompts") / name).read_text(encoding="utf-8"))[root]
-    return value
+    value, _ = read_config_file(bundled("prompts") / name)
+    return dict(value[root])

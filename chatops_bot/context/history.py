@@ -135,7 +135,7 @@ def _object_text(arguments: str) -> str:
     if arguments.strip() in ("", "null"):
         return "{}"
     try:
-        valid = isinstance(json.loads(arguments, parse_constant=_no_json), dict)
+        valid = isinstance(_STRICT_JSON.decode(arguments), dict)
     except (ValueError, RecursionError):
         valid = False
     if valid and len(arguments) <= ARGUMENT_CHARS:
@@ -146,6 +146,9 @@ def _object_text(arguments: str) -> str:
 def _no_json(constant: str) -> None:
     """Python reads NaN and Infinity; JSON has neither, and providers say so."""
     raise ValueError(constant)
+
+
+_STRICT_JSON = json.JSONDecoder(parse_constant=_no_json)
 
 
 def _earlier(entry: EarlierRead) -> str:

@@ -8,7 +8,7 @@ Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class IdentityPhrases(_Group):

@@ -9,7 +9,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed, ToolRefused, ToolUnknown
+from chatops_bot.domain.errors import (
+    ToolArgumentsInvalid,
+    ToolError,
+    ToolFailed,
+    ToolRefused,
+    ToolUnknown,
+    TurnLost,
+)
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.redaction import Redactor
@@ -21,10 +28,11 @@ _T = TypeVar("_T")
 
 
 async def guarded(name: str, work: Awaitable[_T]) -> _T:
-    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are."""
+    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are, and so does that
+    the turn is another process's by now: nothing more is this one's to say."""
     try:
         return await work
-    except (ToolError, TimeoutError):
+    except (ToolError, TimeoutError, TurnLost):
         raise
     except Exception as error:  # the tool border: a bug in one tool becomes the result of its call
         _log.exception("tool %s failed in a way it should not", name)
@@ -60,14 +68,19 @@ def redacted(redactor: Redactor, inner: Handler) -> Handler:
 
     async def redact(invocation: Invocation) -> Dispatched:
         done = await inner(invocation)
-        result = replace(
-            done.result,
-            content=redactor.value(done.result.content),
-            summary=redactor.phrase(done.result.summary),
-            suggestions=tuple(map(redactor.phrase, done.result.suggestions)),
-            answers=tuple(map(redactor.phrase, done.result.answers)),
-        )
-        return replace(done, result=result)
+        result = done.result
+        content, summary = redactor.value(result.content), redactor.phrase(result.summary)
+        suggestions = tuple(map(redactor.phrase, result.suggestions))
+        answers = tuple(map(redactor.phrase, result.answers))
+        if (content, summary, suggestions, answers) == (
+            result.content,
+            result.summary,
+            result.suggestions,
+            result.answers,
+        ):
+            return done
+        told = replace(result, content=content, summary=summary, suggestions=suggestions, answers=answers)
+        return replace(done, result=told)
 
     return redact
 

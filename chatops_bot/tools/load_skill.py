@@ -14,7 +14,7 @@ from chatops_bot.ports import Skills, ToolContext, ToolSpec
 
 
 class LoadSkillArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
     name: str = Field(description="Exact name of a skill in the list of skills.", max_length=200)
 
 

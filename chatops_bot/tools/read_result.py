@@ -32,7 +32,7 @@ IsHidden = Callable[[ToolCall, ToolReturned, ToolContext], bool]
 
 
 class ReadResultArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
     handle: str = Field(description="The handle that the note about the result names.", max_length=200)
     search: str = Field(
         default="", description="Only lines that hold this text, in upper or lower case.", max_length=200

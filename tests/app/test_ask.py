@@ -514,6 +514,22 @@ async def test_a_proposal_is_rejected_here_and_nothing_runs(world: World):
     assert world.to_scheduler.reached(PAUSE) == []
 
 
+async def test_why_it_is_rejected_is_said_with_the_rejection_or_afterwards_once(world: World):
+    two = ScriptedModel([calls(("pause_task", {"task_id": n, "action": "pause"})) for n in (1, 3)])
+    async with world.bot(two, config=local(world, "approver")):
+        ts, card = await asked_for(world, "pause nightly-report")
+        await cli("reject", code_of(card), "--reason", "the month closes at 06:00", "--data", data(world))
+        assert "the month closes at 06:00" in everything(await world.becomes(ts, card, "Rejected: "))
+        ts, card = await asked_for(world, "pause the other one")
+        await cli("reject", code_of(card), "--data", data(world))
+        said = await cli("reject", code_of(card), "--reason", "not tonight", "--data", data(world))
+        assert (said.code, "not tonight" in said.out) == (0, True)
+        again = await cli("reject", code_of(card), "--reason", "another reason", "--data", data(world))
+        assert (again.code, "another reason" in again.out) == (1, False)
+    decided = [r.decision for r in audit(world) if r.person_id == ME]
+    assert decided == ["rejected", "rejected", "reason_given"]
+
+
 @pytest.mark.parametrize("verdict", ["approve", "reject"])
 async def test_a_viewer_decides_nothing_and_is_told_why(world: World, verdict: str):
     async with world.bot(pausing()):
