@@ -101,9 +101,8 @@ async def open_bot(
         routed = (model is None and routes(config, secrets)) if routed is None else routed
         texts = configured_texts(config.agents)
         skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
-        registry = await stack.enter_async_context(
-            open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
-        )
+        opening = open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
+        registry = await stack.enter_async_context(opening)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
