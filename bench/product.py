@@ -67,7 +67,7 @@ class KeptEntries:
         del self._texts[session]
 
 
-PHRASES = load_phrases()["en"].loop
+PHRASES = load_phrases()["en"]
 _AUDIT_VALUES = attrgetter(*(field.name for field in fields(AuditRecord)))
 
 

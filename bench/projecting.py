@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from bench.measuring import in_turns, table
+from chatops_bot.app.bundled import load_phrases
 from chatops_bot.context.fence import kept_marks
 from chatops_bot.context.history import project
 from chatops_bot.context.window import fit
@@ -20,6 +21,7 @@ RESULT = json.dumps(
     {"count": 20, "rows": [{"id": n, "name": f"task-{n}", "status": "failed"} for n in range(20)]}
 )
 ROOM = 40_000
+WORDS = load_phrases()["en"].history
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 
 
@@ -45,7 +47,7 @@ def read(entries: list[Entry]) -> int:
 
 
 def projected(entries: list[Entry]) -> list[Message]:
-    return project(entries, marks=Withheld().watching_marks(kept_marks(b"a key", "a session")))
+    return project(entries, marks=Withheld().watching_marks(kept_marks(b"a key", "a session")), words=WORDS)
 
 
 def sent(entries: list[Entry]) -> int:

@@ -4,7 +4,7 @@ What crosses the border is a question and an answer, both text: neither sees the
 that is asked only looks: a change would put a card before people that nobody saw being asked for (docs/decisions/0018).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -16,10 +16,10 @@ from chatops_bot.domain.errors import ModelError, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.session import SessionKey, TurnOutcome
-from chatops_bot.domain.tool import ToolResult
+from chatops_bot.domain.tool import CONSULT_AGENT, ToolResult
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.domain.turn_event import CallStarted, Noted, Rested, TurnEvent
-from chatops_bot.ports import CONSULT_AGENT, ToolContext, ToolSpec
+from chatops_bot.ports import ToolContext, ToolSpec
 
 MAX_CONSULTATIONS = 2
 """Consultations of one turn. Each costs several model calls; who needs a third opinion should hand over."""
@@ -102,7 +102,7 @@ class ConsultAgent:
             raise ToolFailed(error.phrase) from error
         finally:
             asking.usage += turn.usage
-        return heard.result(agent_id)
+        return heard.result(agent_id, turn.skills_read)
 
     def _admit(self, agent_id: str, context: ToolContext, handoffs: Sequence[str]) -> None:
         """Raises ToolFailed for an agent that may not be asked here."""
@@ -133,8 +133,8 @@ class _Heard:
         elif isinstance(event, Rested):
             self._rest = event
 
-    def result(self, agent_id: str) -> ToolResult:
-        """Raises ToolFailed when no answer came."""
+    def result(self, agent_id: str, skills: Collection[str]) -> ToolResult:
+        """`skills` are those that the agent had read. Raises ToolFailed when no answer came."""
         body = self._rest.body
         if not body:
             raise ToolFailed(_SILENT.filled(agent=agent_id))
@@ -147,7 +147,8 @@ class _Heard:
             content["cut"] = f"{len(body) - ANSWER_CHARS} characters left out"
         if self._rest.outcome is not TurnOutcome.ANSWERED:
             content["incomplete"] = self._notes
-        return ToolResult("ok", content, Phrase(f"{agent_id} 已回答", f"{agent_id} answered"))
+        summary = Phrase(f"{agent_id} 已回答", f"{agent_id} answered")
+        return ToolResult("ok", content, summary, skills_read=tuple(sorted(skills)))
 
 
 _CYCLE = Phrase(

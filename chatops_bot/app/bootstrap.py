@@ -72,7 +72,8 @@ class Bot:
     bot_user_id: str
     model_name: str
     failed: asyncio.Event
-    reload_prompts: Callable[[], None]
+    read_again: Callable[[], None]
+    """Read prompts and skills again, now; the log says what is in use then."""
 
 
 @asynccontextmanager
@@ -100,7 +101,7 @@ async def open_bot(
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
         texts = configured_texts(config.agents)
-        skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+        skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
         opening = open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
         registry = await stack.enter_async_context(opening)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
@@ -134,7 +135,14 @@ async def open_bot(
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
+        yield Bot(
+            web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills)
+        )
+
+
+def _read_again(core: Core, skills: BotSkills) -> None:
+    core.prompts.reload()
+    skills.asked.set()
 
 
 async def _open_doors(

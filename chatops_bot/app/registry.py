@@ -16,7 +16,8 @@ from chatops_bot.app.skills import BotSkills
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.session import SessionKey
-from chatops_bot.ports import CONSULT_AGENT, Clock, Store, Tool
+from chatops_bot.domain.tool import CONSULT_AGENT
+from chatops_bot.ports import Clock, Store, Tool
 from chatops_bot.tools.registry import Registry
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.login import Account

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from chatops_bot.context.fence import Marks, fence
 from chatops_bot.context.filled_form import filled_message
-from chatops_bot.context.skill_mask import masked_call, masked_result
+from chatops_bot.context.prompt_phrases import HistoryPhrases
+from chatops_bot.context.skill_mask import SkillTrail, is_about
 from chatops_bot.context.skill_text import framed
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
 from chatops_bot.domain.proposal import canonical_json
@@ -33,16 +34,19 @@ from chatops_bot.domain.transcript import (
 UNREADABLE_CHARS = 2_000
 """How much of arguments that could not be used is repeated to the model: enough to see what was wrong."""
 
-_NO_RESULT = canonical_json({"error": "interrupted: no result of this call was stored"})
 _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTED, TurnOutcome.CAPPED}
 
 
-def project(entries: Sequence[Entry], *, marks: Marks, skills: Collection[str] = ()) -> list[Message]:
+def project(
+    entries: Sequence[Entry], *, marks: Marks, words: HistoryPhrases, skills: Collection[str] = ()
+) -> list[Message]:
     """All messages of the transcript, from the first person's message on; what of them is sent, `context.window` chooses.
 
     In front stands what was in the thread before the session began, since that is what the thread is about. `skills` are the
-    names of those that the asker may see: of others, calls and results tell nothing. `marks` are the nonces of this conversation.
+    names of those that the asker may see: of others nothing is told but what people read in the thread (`skill_mask`). `marks`
+    are the nonces of this conversation.
     """
+    trail = SkillTrail(entries)
     earlier: list[Message] = []
     messages: list[Message] = []
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
@@ -66,15 +70,14 @@ def project(entries: Sequence[Entry], *, marks: Marks, skills: Collection[str] =
                     RecordMessage(fence(closed, source="end of a form", nonce=marks(f"entry {place}")))
                 )
             case ModelSaid() if entry.calls:
-                shown = replace(entry, calls=tuple(masked_call(call, skills) for call in entry.calls))
-                messages.append(assistant_message(shown))
+                messages.append(assistant_message(trail.masked(place, entry, skills)))
                 for call in entry.calls:
                     result = results.get((entry.turn_id, call.id))
-                    messages.append(
-                        answer_to(call, masked_result(call, result, skills), entry.turn_id, marks=marks)
-                    )
-            case ModelSaid() if entry.text.strip():
-                messages.append(assistant_message(entry))
+                    if result is not None and trail.hides(entry.turn_id, call, skills):
+                        result = _out_of_sight(call, result, words, skills)
+                    messages.append(answer_to(call, result, entry.turn_id, marks=marks, words=words))
+            case ModelSaid() if (seen := trail.masked(place, entry, skills)).text.strip():
+                messages.append(assistant_message(seen))
             case ProposalDecided():
                 messages.append(
                     RecordMessage(
@@ -106,14 +109,26 @@ def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
     return [call for message in said for call in message.calls if call.id not in answered]
 
 
-def answer_to(call: ToolCall, result: ToolReturned | None, turn_id: str, *, marks: Marks) -> ToolMessage:
+def answer_to(
+    call: ToolCall, result: ToolReturned | None, turn_id: str, *, marks: Marks, words: HistoryPhrases
+) -> ToolMessage:
     """The message that answers `call`: its fenced result, or the statement that none was stored. Ids of calls differ in a turn."""
     nonce = marks(json.dumps(["result", turn_id, call.id]))
-    content = _NO_RESULT if result is None else result.content
+    content = canonical_json({"error": words.no_result}) if result is None else result.content
     text = framed(content, nonce) if result and result.status == "ok" and result.tool == LOAD_SKILL else None
     return ToolMessage(
         call.id, _legal_name(call.name), text or fence(content, source=f"tool {call.name}", nonce=nonce)
     )
+
+
+def _out_of_sight(
+    call: ToolCall, result: ToolReturned, words: HistoryPhrases, skills: Collection[str]
+) -> ToolReturned:
+    """What stands for a result that the asker may not see. One that waits for people tells only what its card or form shows."""
+    if result.status == "waits":
+        return result
+    said = words.no_such_skill if is_about(call, skills) else words.not_at_hand
+    return replace(result, status="error", content=canonical_json({"error": said}))
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")

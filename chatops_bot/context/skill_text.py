@@ -52,6 +52,16 @@ class ShownSkills:
     def names(self) -> frozenset[str]:
         return frozenset(skill.name for skill in self.visible)
 
+    @property
+    def personal(self) -> frozenset[str]:
+        """Those that not everybody in the channel may see."""
+        return frozenset(skill.name for skill in self.visible if skill.audience.is_personal)
+
+    @property
+    def read_from_the_start(self) -> frozenset[str]:
+        """Those of `personal` whose text stands in the prompt."""
+        return self.personal.intersection(self.preloaded)
+
     def whole(self) -> list[Skill]:
         """Those that are loaded from the start, as far as the asker may see them."""
         by_name = {skill.name: skill for skill in self.visible}

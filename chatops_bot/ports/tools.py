@@ -14,8 +14,6 @@ from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.tool import Observation, Outcome, Plan, ToolResult
 
-CONSULT_AGENT = "consult_agent"
-
 
 @dataclass(slots=True, eq=False)
 class Consultations:

@@ -1,7 +1,7 @@
 """What a turn's model is given: which agent answers, what it may call, what it is told, and what it sees of the conversation."""
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from chatops_bot.agent.briefing import Briefing, keeps_nothing
 from chatops_bot.context.budget import Budget
@@ -17,6 +17,7 @@ from chatops_bot.context.prompt_types import (
     SessionContext,
 )
 from chatops_bot.context.scanning import scan_untrusted
+from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, personal_skills, skill_section
 from chatops_bot.context.speakers import people_of
 from chatops_bot.context.window import Window
@@ -24,10 +25,12 @@ from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ContextMessage, UserMessage
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.skill import Skill
+from chatops_bot.domain.tool import CONSULT_AGENT
 from chatops_bot.domain.transcript import Entry, Prompted
-from chatops_bot.ports import CONSULT_AGENT, Clock, Ids, ToolContext, ToolSpec
+from chatops_bot.ports import Clock, Ids, ToolContext, ToolSpec
 from chatops_bot.sessions.mailbox import TurnInput
-from chatops_bot.sessions.prompt_keeping import PromptKeeper
+from chatops_bot.sessions.prompt_keeping import Keep, PromptKeeper
 from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.sessions.tool_choice import ToolChoice
@@ -86,22 +89,23 @@ class Briefer:
         self._answering[turn_input.turn_id] = agent
         skills = self._shown_skills(turn_input, agent)
         marks = self._marks(turn_input.session)
-        history = project(entries, marks=marks, skills=skills.names)
+        history = project(entries, marks=marks, words=agent.phrases.history, skills=skills.names)
         loaded = loaded_in(history)
-        at_work = skills.at_work(loaded)
         toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
-        toolbox.offer(name for skill in at_work for name in offered_by(skill))
+        rounds = _bring(skills.at_work(loaded), toolbox)
         personal = self._told(personal_skills, skills, loaded, agent)
         suffix = self._suffix(agent, turn_input, entries, self._clean(personal), suggested)
         return Briefing(
             toolbox,
             self._system(agent, turn_input, skills),
             (*history, ContextMessage(suffix)),
-            agent.phrases.loop,
+            agent.phrases,
             marks,
             Window(self._budget, self._model, marks),
-            rounds=max((skill.rounds for skill in at_work), default=0),
+            rounds=rounds,
             skills=skills.names,
+            told=skills.personal,
+            read=skills.read_from_the_start | SkillTrail(entries).read_of(skills.personal),
             keep=self._keep(turn_input, agent, suffix),
             agent_id=agent.agent_id,
         )
@@ -133,6 +137,7 @@ class Briefer:
         toolbox = Toolbox(
             self._registry, allowed=allowed, offered=box.offered & allowed, brought=kept_back(skills)
         )
+        rounds = _bring(skills.whole(), toolbox)
         marks = fresh_marks(self._ids.nonce)  # nothing of a consultation is sent again after it
         source = f"question of the agent {context.agents[-2]}"
         personal = self._clean(self._told(personal_skills, skills, frozenset(), agent))
@@ -144,10 +149,14 @@ class Briefer:
                 UserMessage(fence(self._clean(question), source=source, nonce=self._ids.nonce)),
                 ContextMessage(suffix),
             ),
-            agent.phrases.loop,
+            agent.phrases,
             marks,
             Window(self._budget, self._model, marks),
+            rounds=rounds,
             skills=skills.names,
+            told=skills.personal,
+            read=skills.read_from_the_start,
+            keep=keeps_nothing if self._keeper is None else self._keeper.of_consultation(agent, suffix),
             agent_id=agent_id,
         )
 
@@ -169,9 +178,7 @@ class Briefer:
         version = self._texts.version_for(agent_id, session.channel, pinned)
         return self._texts.get(agent_id, language, version)
 
-    def _keep(
-        self, turn_input: TurnInput, agent: AgentConfig, suffix: str
-    ) -> Callable[[str, Sequence[str]], Awaitable[None]]:
+    def _keep(self, turn_input: TurnInput, agent: AgentConfig, suffix: str) -> Keep:
         if self._keeper is None:
             return keeps_nothing
         return self._keeper.of_turn(turn_input.session, turn_input.turn_id, agent, suffix)
@@ -269,3 +276,10 @@ class Briefer:
                 if tool.spec.effect is not Effect.READ
             ),
         )
+
+
+def _bring(skills: Iterable[Skill], toolbox: Toolbox) -> int:
+    """Offer the tools of the skills that are at work; how many steps with tools the longest of them takes."""
+    at_work = list(skills)
+    toolbox.offer(name for skill in at_work for name in offered_by(skill))
+    return max((skill.rounds for skill in at_work), default=0)

@@ -1,7 +1,7 @@
 """The tool border: whatever goes wrong inside a tool becomes the result of the call, never the end of the turn.
 
 This is one of the three places where every exception is caught. Redaction stands here too, since results and error texts
-alike leave through it.
+alike leave through it. Where the store is away, or another process has the turn, there is no result to be had: the turn ends.
 """
 
 import logging
@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from chatops_bot.domain.errors import (
+    StoreUnavailable,
     ToolArgumentsInvalid,
     ToolError,
     ToolFailed,
@@ -25,14 +26,17 @@ from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+_ENDS_THE_TURN = (StoreUnavailable, TurnLost)
 
 
-async def guarded(name: str, work: Awaitable[_T]) -> _T:
-    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are, and so does that
-    the turn is another process's by now: nothing more is this one's to say."""
+async def guarded(name: str, work: Awaitable[_T], *, passing: tuple[type[Exception], ...] = ()) -> _T:
+    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are, and
+    so does what is `passing`."""
     try:
         return await work
-    except (ToolError, TimeoutError, TurnLost):
+    except (ToolError, TimeoutError):
+        raise
+    except passing:
         raise
     except Exception as error:  # the tool border: a bug in one tool becomes the result of its call
         _log.exception("tool %s failed in a way it should not", name)
@@ -46,11 +50,11 @@ async def guarded(name: str, work: Awaitable[_T]) -> _T:
 
 
 def answered(effect_of: Callable[[str], Effect], inner: Handler) -> Handler:
-    """Turn errors into results that tell the model what went wrong and what to do."""
+    """Turn errors into results that tell the model what went wrong and what to do. Raises StoreUnavailable and TurnLost."""
 
     async def answer(invocation: Invocation) -> Dispatched:
         try:
-            return await guarded(invocation.call.name, inner(invocation))
+            return await guarded(invocation.call.name, inner(invocation), passing=_ENDS_THE_TURN)
         except ToolRefused as error:
             return Dispatched(_failed(error.phrase, invocation.language, refused=True), "refused")
         except (ToolUnknown, ToolArgumentsInvalid) as error:
@@ -68,19 +72,14 @@ def redacted(redactor: Redactor, inner: Handler) -> Handler:
 
     async def redact(invocation: Invocation) -> Dispatched:
         done = await inner(invocation)
-        result = done.result
-        content, summary = redactor.value(result.content), redactor.phrase(result.summary)
-        suggestions = tuple(map(redactor.phrase, result.suggestions))
-        answers = tuple(map(redactor.phrase, result.answers))
-        if (content, summary, suggestions, answers) == (
-            result.content,
-            result.summary,
-            result.suggestions,
-            result.answers,
-        ):
-            return done
-        told = replace(result, content=content, summary=summary, suggestions=suggestions, answers=answers)
-        return replace(done, result=told)
+        result = replace(
+            done.result,
+            content=redactor.value(done.result.content),
+            summary=redactor.phrase(done.result.summary),
+            suggestions=tuple(map(redactor.phrase, done.result.suggestions)),
+            answers=tuple(map(redactor.phrase, done.result.answers)),
+        )
+        return replace(done, result=result)
 
     return redact
 

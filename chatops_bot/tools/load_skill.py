@@ -52,4 +52,5 @@ class LoadSkill:
             Phrase(f"已读取 {skill.name}", f"{skill.name} loaded"),
             offers=offered_by(skill),
             rounds=skill.rounds,
+            skills_read=(skill.name,),
         )

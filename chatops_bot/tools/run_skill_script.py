@@ -58,7 +58,9 @@ class RunSkillScript:
         if (reason := self._runner.disabled_because) is not None:
             raise _off(reason)
         done = await self._runner.run(skill, arguments.script, arguments.arguments, arguments.stdin)
-        return ToolResult("ok", _content(arguments, done), _summary(arguments, done))
+        return ToolResult(
+            "ok", _content(arguments, done), _summary(arguments, done), skills_read=(skill.name,)
+        )
 
 
 def _content(arguments: RunSkillScriptArguments, done: ScriptRun) -> dict[str, object]:

@@ -11,7 +11,7 @@ from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.consulting import ConsultAgent, ConsultArguments, NothingKept
 from chatops_bot.agent.loop import Loop
 from chatops_bot.context.fence import fresh_marks
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import StoreUnavailable, ToolFailed, TurnLost
 from chatops_bot.domain.model import Usage, UserMessage
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import ToolReturned
@@ -157,3 +157,12 @@ async def test_who_is_asked_is_shown_from_the_start_if_it_can_be_an_id(stage):
         f'{{"agent_id": "{"a" * 65}"}}',
     ):
         assert label(odd) == "asking another agent"
+
+
+@pytest.mark.parametrize("fault", [StoreUnavailable("The store is away."), TurnLost("turn_1")])
+async def test_a_store_that_fails_in_a_consultation_ends_the_asking_turn_with_that_very_failure(stage, fault):
+    stage.look.fault = fault
+    tool, _ = consulting(stage, calls(("look", {"name": "x"}), ("look", {"name": "y"})))
+    with pytest.raises(type(fault)) as raised:
+        await tool.run(QUESTION, context("a"))
+    assert raised.value is fault

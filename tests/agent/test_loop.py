@@ -42,6 +42,7 @@ from chatops_bot.domain.turn_event import (
     TurnEvent,
 )
 from chatops_bot.llm.scripted import ScriptedModel, Step, calls, fails, says
+from tests.small_tools import PHRASES
 
 DOWN = ModelUnavailable(Phrase("模型不可用", "The model is down."))
 
@@ -230,6 +231,15 @@ async def test_a_model_that_fails_midway_keeps_what_was_said_and_done(stage):
     assert entries[-1].text == "The run #12 "
 
 
+@pytest.mark.parametrize("fault", [StoreUnavailable("The store is away."), TurnLost("turn_1")])
+async def test_what_a_call_finds_of_the_store_is_no_result_of_it_and_comes_out_as_it_is(stage, fault):
+    stage.look.fault = fault
+    with pytest.raises(type(fault)) as raised:
+        await stage.play(calls(("look", {}), ("look", {"name": "x"}), ("look", {"name": "y"})))
+    assert raised.value is fault
+    assert [type(entry) for entry in await stage.entries()] == [ModelSaid]
+
+
 async def test_a_stream_without_an_end_is_an_error(stage):
     class Endless:
         name = "endless"
@@ -271,7 +281,7 @@ async def test_cancelling_anywhere_leaves_a_transcript_that_providers_accept(sta
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
     open_calls: list[str] = []
-    for message in project(await stage.entries(), marks=fresh_marks(stage.ids.nonce)):
+    for message in project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.history):
         if isinstance(message, AssistantMessage):
             assert message.text or message.calls
             open_calls += [call.id for call in message.calls]
@@ -287,7 +297,7 @@ async def test_cancelling_inside_a_tool_leaves_the_call_answered(stage):
         await stage.look.entered.get()
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
-    *_, answer = project(await stage.entries(), marks=fresh_marks(stage.ids.nonce))
+    *_, answer = project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.history)
     assert isinstance(answer, ToolMessage)
     assert "interrupted" in answer.text
 

@@ -30,6 +30,7 @@ from chatops_bot.llm.failover import FailoverModel
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
 from tests.agent.conftest import Stage
 from tests.context.provider_rules import refusals
+from tests.small_tools import PHRASES
 
 TOO_LONG = ModelTooLong(Phrase("太长", "too long"))
 
@@ -138,5 +139,7 @@ async def test_what_a_turn_sent_is_sent_again_to_the_byte_in_the_next_one(stage:
     sent = [each for each in model.requests[-1].messages if isinstance(each, AssistantMessage | ToolMessage)]
     assert len(sent) == 3
     asked = UserSaid(turn.context.turn_id, stage.clock.now(), "U1", "Oscar", "operator", "what failed?")
-    later = project([asked, *await stage.entries()], marks=kept_marks(b"a key", "a session"))
+    later = project(
+        [asked, *await stage.entries()], marks=kept_marks(b"a key", "a session"), words=PHRASES.history
+    )
     assert later[1:4] == sent

@@ -658,11 +658,12 @@ async def test_without_a_bot_no_change_is_even_proposed(world: World):
     ("arguments", "sentence"),
     [
         (("ask", "hi"), "There is no chatops-bot.yaml here; name a configuration with --config, or a data folder with --data."),
-        (("ask", "hi", "--data", "nowhere"), "start it, or name a configuration with --config to ask without one."),
-        (("ask", " ", "--data", "nowhere"), "The question is empty"),
-        (("ask", "-", "--data", "nowhere"), "The question is empty"),
+        (("ask", "hi", "--data", "nowhere"), "nowhere is no folder"),
+        (("ask", "hi", "--data", "."), "start it, or name a configuration with --config to ask without one."),
+        (("ask", " ", "--data", "."), "The question is empty"),
+        (("ask", "-", "--data", "."), "The question is empty"),
         (("ask", "hi", "--config", "none.yaml"), "cannot be read (No such file or directory)"),
-        (("reject", "ABC234", "--data", "nowhere"), "start it."),
+        (("reject", "ABC234", "--data", "."), "start it."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_asked_is_told_in_one_sentence(

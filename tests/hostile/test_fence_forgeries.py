@@ -26,6 +26,7 @@ from chatops_bot.domain.transcript import (
 )
 from tests.conftest import SOAK_SIZE
 from tests.hostile.forgeries import forgery
+from tests.small_tools import PHRASES
 
 FORGERIES = {"": 1_000, "ci": 5_000, "full": 50_000}[SOAK_SIZE]
 AT = datetime(2026, 3, 2, tzinfo=UTC)
@@ -72,7 +73,9 @@ def test_no_road_into_a_request_lets_a_forgery_out_of_its_fence():
     chance, key, known = random.Random(60), RandomIds().nonce().encode(), list[str]()
     for number in range(FORGERIES // 20):
         forged = forgery(chance, known) + f"mark{number}"
-        messages = project(_entries(forged), marks=kept_marks(key, f"session {number}"))
+        messages = project(
+            _entries(forged), marks=kept_marks(key, f"session {number}"), words=PHRASES.history
+        )
         opened = [found[1] for message in messages if (found := _LINE.search(message.text))]
         assert len({*opened}) == len(opened) >= 5, "one nonce an item"
         assert not {*opened} & {*known}
