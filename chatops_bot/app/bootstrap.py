@@ -135,9 +135,8 @@ async def open_bot(
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        yield Bot(
-            web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills)
-        )
+        reload = partial(_read_again, core, skills)
+        yield Bot(web_url, identity.user_id, core.model_name, health.failed, reload)
 
 
 def _read_again(core: Core, skills: BotSkills) -> None:
