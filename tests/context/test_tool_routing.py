@@ -15,6 +15,7 @@ from chatops_bot.context.prompt_types import ToolBrief, UserIntent
 from chatops_bot.context.routing_data import Routing
 from chatops_bot.context.tool_routing import RoutableTools, Routed, found_by, route_tools
 from chatops_bot.llm.offline import changes_asked
+from tests.context.prompt_inputs import build
 
 ROUTING = load_routing()
 TEXTS = PromptRegistry(configured_texts(AgentsConfig()))
@@ -95,7 +96,9 @@ PHRASINGS: dict[str, tuple[set[str], tuple[str, ...], tuple[str, ...]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.case("prompt-R16")
 @pytest.mark.case("prompt-R17")
+@pytest.mark.case("prompt-R33")
 @pytest.mark.case("prompt-V19")
 @pytest.mark.parametrize(
     ("kind", "text"),
@@ -143,6 +146,23 @@ def test_two_kinds_in_one_sentence_are_joined_and_capped(text: str, tools: set[s
     found = routed(text)
     assert tools <= set(found.tools)
     assert len(found.tools) <= 5
+
+
+@pytest.mark.case("prompt-R45")
+def test_routing_cuts_what_is_said_of_tools_to_about_a_third():
+    """Of the twelve tools in full, over all phrasings."""
+
+    def tokens(names: Sequence[str]) -> int:
+        return build(tools=tuple(brief(name) for name in names)).sections[2].tokens
+
+    everything, none = tokens(NAMES), tokens(())
+    shares = [
+        (tokens(routed(text).tools) - none) / (everything - none)
+        for _, zh, en in PHRASINGS.values()
+        for text in (*zh, *en)
+    ]
+    assert sum(shares) / len(shares) < 0.45
+    assert max(shares) < 0.65
 
 
 @pytest.mark.case("prompt-R33")
