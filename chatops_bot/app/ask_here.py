@@ -15,14 +15,16 @@ import aiohttp
 from chatops_bot.app.bootstrap import CUT_SECONDS
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import Config, StoreConfig, load_secrets
-from chatops_bot.app.core import build_core, local_desk, open_registry, open_store
+from chatops_bot.app.core import build_core, local_desk, open_store
 from chatops_bot.app.engine import node_of
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.local_socket import user_name
 from chatops_bot.app.logs import set_up_logs
 from chatops_bot.app.model_choice import configured_model
+from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.app.registry import open_registry
 from chatops_bot.app.routing import routes
-from chatops_bot.app.skills import read_skills
+from chatops_bot.app.skills import borrowed_library, read_skills
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
@@ -69,15 +71,16 @@ async def bot_for_one_question(
                 config.model_copy(update={"data": Path(folder), "store": StoreConfig()}), secrets, clock, ids
             )
         )
-        skills = await read_skills(config)
-        routed = routes(config, secrets)
+        library = stack.enter_context(borrowed_library(config.skills, config.data))
+        skills = await read_skills(config, library)
+        texts = configured_texts(config.agents)
         registry = await stack.enter_async_context(
-            open_registry(config, secrets, clock, skills.tools_over(store), routed=routed)
+            open_registry(config, secrets, clock, skills, store, texts=texts)
         )
         core = build_core(
             config, secrets, clock=clock, ids=ids, store=store, model=configured_model(config, secrets, session),
-            registry=registry, rerouted=(lambda: None) if routed else None,
-            platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, ids, None),
+            registry=registry, rerouted=(lambda: None) if routes(config, secrets) else None,
+            texts=texts, platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, ids, None),
             skills=skills.choice,
         )  # fmt: skip
         desk = local_desk(core, terminal, terminal, people, rests, ids)

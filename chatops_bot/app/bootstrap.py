@@ -14,10 +14,10 @@ from aiohttp import web
 
 from chatops_bot.app.anchoring import Anchoring, posting
 from chatops_bot.app.config import Config, Secrets
-from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_registry, open_store
+from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_store
 from chatops_bot.app.engine import node_of
 from chatops_bot.app.health import Health
-from chatops_bot.app.local_api import local_api
+from chatops_bot.app.local_api import LocalApi, local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.metering import (
     MeteredModel,
@@ -33,6 +33,8 @@ from chatops_bot.app.model_choice import configured_model, configured_overhearin
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
+from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.app.registry import open_registry
 from chatops_bot.app.routing import routes
 from chatops_bot.app.skills import BotSkills, read_skills
 from chatops_bot.app.sweeping import sweep
@@ -51,7 +53,6 @@ from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.peers import Peers
 from chatops_bot.sessions.recovery import recover_turns, resume_unheard
 from chatops_bot.sessions.router import every_message
-from chatops_bot.tools.registry import Registry
 
 _log = logging.getLogger(__name__)
 
@@ -71,7 +72,8 @@ class Bot:
     bot_user_id: str
     model_name: str
     failed: asyncio.Event
-    reload_prompts: Callable[[], None]
+    read_again: Callable[[], None]
+    """Read prompts and skills again, now; the log says what is in use then."""
 
 
 @asynccontextmanager
@@ -98,8 +100,11 @@ async def open_bot(
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
-        opened = _skills_and_tools(stack, config, secrets, clock, kept, metrics, tools, routed)
-        skills, registry = await opened
+        texts = configured_texts(config.agents)
+        skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
+        registry = await stack.enter_async_context(
+            open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
+        )
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -109,47 +114,45 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory, store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
-            rerouted=metrics.tools_rerouted.inc if routed else None, overhears=every_message if model else configured_overhearing(secrets, ids),
+            rerouted=metrics.tools_rerouted.inc if routed else None, texts=texts, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
+        await core.secrets.learn()  # before anything is said
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept, platform, clock)
         going_on = partial(_going_on, core, platform, directory, clock, turns, alive)
         peers, never_started = await _join(stack, core, going_on, alive, health)
         await core.applying.recover()
-        desk = local_desk(core, terminal, platform, people, rests, ids)
+        desk = local_desk(core, terminal, platform, people, rests, ids, slack.directory.channel_name)
         api = await stack.enter_async_context(local_api(config.data))
         resting = partial(come_to_rest, slack, core, desk, config.shutdown.drain_seconds)
         stack.push_async_callback(resting, hurry or asyncio.Event())
         core.router.resume(never_started)
         await core.router.resume_forms()
         stack.callback(peers.stop_taking_over)
-        await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
-        await api.start(desk)
-        stack.callback(desk.take_no_more)
+        await _open_doors(stack, slack, api, desk, core, metrics)
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
+        yield Bot(
+            web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills)
+        )
 
 
-async def _skills_and_tools(
-    stack: AsyncExitStack,
-    config: Config,
-    secrets: Secrets,
-    clock: Clock,
-    store: Store,
-    metrics: Metrics,
-    more: Sequence[Tool],
-    routed: bool,
-) -> tuple[BotSkills, Registry]:
-    """The skills, read, and every tool: those of the back ends, those that reach the skills, `more`, and what finds one."""
-    skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
-    tools = [*more, *skills.tools_over(store)]
-    registry = open_registry(config, secrets, clock, tools, routed=routed)
-    return skills, await stack.enter_async_context(registry)
+def _read_again(core: Core, skills: BotSkills) -> None:
+    core.prompts.reload()
+    skills.asked.set()
+
+
+async def _open_doors(
+    stack: AsyncExitStack, slack: SlackPlatform, api: LocalApi, desk: LocalDesk, core: Core, metrics: Metrics
+) -> None:
+    """From here on people reach the core: in Slack, and on this machine."""
+    await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
+    await api.start(desk)
+    stack.callback(desk.take_no_more)
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
@@ -170,7 +173,7 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
             await work()
 
     leased = {name: partial(in_one_process, work) for name, work in works.items()}
-    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides those that it knows
+    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides them by itself
 
 
 def _in_one_process(store: Store, seconds: float) -> Callable[[], Awaitable[bool]]:
@@ -306,11 +309,18 @@ async def come_to_rest(
     await unless(
         hurry,
         asyncio.gather(
-            core.router.drain(left), core.applying.rest(left), slack.drain(left), desk.drain(left)
+            core.router.drain(left),
+            core.applying.rest(left),
+            core.afterwards.rest(left),
+            slack.drain(left),
+            desk.drain(left),
         ),
     )
     await asyncio.gather(
-        core.router.cut(CUT_SECONDS), core.applying.rest(CUT_SECONDS), desk.aclose(CUT_SECONDS)
+        core.router.cut(CUT_SECONDS),
+        core.applying.rest(CUT_SECONDS),
+        core.afterwards.rest(CUT_SECONDS),
+        desk.aclose(CUT_SECONDS),
     )
 
 

@@ -28,9 +28,9 @@ def load_phrases() -> dict[Language, PromptPhrases]:
     }
 
 
-def load_read_result() -> str:
-    """What the tool `read_result` does, as a model reads it."""
-    return str(_read("results.en.yaml", "results")["read_result"])
+def load_description(tool: str) -> str:
+    """What a tool of the agent itself does, as a model reads it."""
+    return str(_read("agent_tools.en.yaml", "descriptions")[tool])
 
 
 def load_skill_words() -> dict[Language, SkillWords]:

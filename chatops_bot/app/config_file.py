@@ -18,29 +18,33 @@ MAX_BYTES = 256 * 1024
 MAX_DEPTH = 16
 """The deepest key that there is has depth 4; the parser of a file without bound would exhaust the stack."""
 _Loader = type[yaml.SafeLoader | yaml.CSafeLoader]
-_QUICK: _Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
-"""libyaml reads twelve times as fast. Where it is missing, the same is read in Python."""
 
 
 def read_config_file(
-    path: Path, *, max_bytes: int = MAX_BYTES, max_depth: int = MAX_DEPTH
+    path: Path,
+    *,
+    what: str = "configuration file",
+    named_by: str = "with --config",
+    max_bytes: int = MAX_BYTES,
+    max_depth: int = MAX_DEPTH,
 ) -> tuple[Any, dict[KeyPath, int]]:
-    """The value of a YAML file, and the line of every key in it. Raises ConfigInvalid with file and line."""
-    return _parse(path, _text(path, max_bytes), max_depth)
+    """The value of a YAML file, and the line of every key in it. Raises ConfigInvalid with file and line.
+
+    `what` the file is, and by what people name it, is for those who named another.
+    """
+    return _parse(path, _text(path, what, named_by, max_bytes), max_depth)
 
 
-def _text(path: Path, max_bytes: int) -> str:
+def _text(path: Path, what: str, named_by: str, max_bytes: int) -> str:
     try:
         with path.open("rb") as file:
             data = file.read(max_bytes + 1)
     except OSError as error:
         raise ConfigInvalid(
-            f"{path}: cannot be read ({error.strerror}); name the file with --config."
+            f"{path}: cannot be read ({error.strerror}); name the file {named_by}."
         ) from error
     if len(data) > max_bytes:
-        raise ConfigInvalid(
-            f"{path}: is larger than {max_bytes // 1024} KiB; this is not a configuration file."
-        )
+        raise ConfigInvalid(f"{path}: is larger than {max_bytes // 1024} KiB; this is not a {what}.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -48,13 +52,43 @@ def _text(path: Path, max_bytes: int) -> str:
         raise ConfigInvalid(f"{path}, line {line}: is not UTF-8 text; save it as UTF-8.") from error
 
 
+class NamingLoader(yaml.SafeLoader):
+    """Plain values, as SafeLoader makes them; what is none is a MarkedYAMLError, which knows its line."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """A date that does not exist is none, and so is text that its tag does not fit."""
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, LookupError, AttributeError) as error:
+            raise yaml.constructor.ConstructorError(
+                problem="a value is not what it looks like to YAML, put it in quotes",
+                problem_mark=node.start_mark,
+            ) from error
+
+    def scan_flow_scalar_non_spaces(self, double: bool, start_mark: yaml.Mark) -> list[str]:
+        """An escape may name what is no character: nothing at all, or half of one, which no text can hold."""
+        try:
+            chunks: list[str] = super().scan_flow_scalar_non_spaces(double, start_mark)
+            "".join(chunks).encode()
+        except (ValueError, OverflowError) as error:
+            raise yaml.scanner.ScannerError(
+                problem="an escape stands for no character", problem_mark=self.get_mark()
+            ) from error
+        return chunks
+
+
+_QUICK: _Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else NamingLoader
+"""libyaml reads twelve times as fast. Where it is missing, the same is read in Python."""
+
+
 def _parse(path: Path, text: str, max_depth: int) -> tuple[Any, dict[KeyPath, int]]:
     """The YAML value, and the line of every key in it."""
     try:
         try:
             return _read(path, text, max_depth, _QUICK)
-        except yaml.YAMLError:  # libyaml's messages name no character, and of an open bracket no line
-            return _read(path, text, max_depth, yaml.SafeLoader)
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError):
+            # What is wrong is asked of the one that names it: libyaml knows no character, and of an open bracket no line.
+            return _read(path, text, max_depth, NamingLoader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConfigInvalid(
@@ -64,10 +98,6 @@ def _parse(path: Path, text: str, max_depth: int) -> tuple[Any, dict[KeyPath, in
         line = text.count("\n", 0, error.position) + 1
         raise ConfigInvalid(
             f"{path}, line {line}: holds a control character; write the line again."
-        ) from error
-    except ValueError as error:  # a date that does not exist, or a tag such as !!int on other text
-        raise ConfigInvalid(
-            f"{path}: a value is not what it looks like to YAML ({error}); put it in quotes."
         ) from error
 
 
@@ -134,7 +164,7 @@ def problems_of(
             case "model_type":
                 yield f"{path}, line {known}: {name}: it holds keys of its own; write them below it, indented."
             case _:
-                message = problem["msg"].rstrip(".")
+                message = problem["msg"].removeprefix("Value error, ").rstrip(".")
                 yield f"{path}, line {known}: {name}: {message[0].lower()}{message[1:]}; correct it."
 
 

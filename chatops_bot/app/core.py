@@ -1,13 +1,9 @@
 """The wiring of the core: store, tools and sessions behind the ports. It has no doors; whoever opens them owns its life."""
 
-import ssl
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
-
-import httpx
 
 from chatops_bot.agent.consulting import ConsultAgent, NothingKept
 from chatops_bot.agent.loop import Loop
@@ -18,10 +14,12 @@ from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.one_key import one_key
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.prompt_reload import PromptReload
-from chatops_bot.app.routing import tool_choice, with_finder
+from chatops_bot.app.routing import tool_choice
 from chatops_bot.context.budget import Budget
+from chatops_bot.context.fence import kept_marks
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
-from chatops_bot.domain.people import Role
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
@@ -30,7 +28,8 @@ from chatops_bot.domain.view import View
 from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
-from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store, Tool
+from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
+from chatops_bot.rendering.channel_names import NameOf, unnamed
 from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
@@ -42,16 +41,13 @@ from chatops_bot.sessions.forms import Forms
 from chatops_bot.sessions.prompt_keeping import PromptKeeper
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reminding import Reminders
-from chatops_bot.sessions.router import Overhears, Router, every_message
+from chatops_bot.sessions.router import Overhears, Press, Router, every_message
 from chatops_bot.sessions.skill_choice import SkillChoice
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.sealed_secrets import SealedSecrets
-from chatops_bot.toolsets.scheduler.client import SchedulerClient
-from chatops_bot.toolsets.scheduler.login import Account
-from chatops_bot.toolsets.scheduler.toolset import scheduler_tools
 
 if TYPE_CHECKING:
     from chatops_bot.stores.redis import RedisStore
@@ -107,24 +103,6 @@ async def open_store(
         await store.aclose()
 
 
-@cache
-def trusted_authorities() -> ssl.SSLContext:
-    """Those that httpx trusts by itself; read once a process, since each reading takes 25 ms."""
-    return httpx.create_ssl_context(trust_env=False)
-
-
-@asynccontextmanager
-async def open_registry(
-    config: Config, secrets: Secrets, clock: Clock, more: Sequence[Tool] = (), *, routed: bool = False
-) -> AsyncGenerator[Registry, None]:
-    """Every tool that `config` connects, and `more`; where they are `routed`, the tool that finds what routing missed as well."""
-    async with httpx.AsyncClient(trust_env=False, verify=trusted_authorities()) as http:
-        tools = [*scheduler_tools(_scheduler(config, secrets, http), clock), *more]
-        if routed:
-            tools = with_finder(tools, PromptRegistry(configured_texts(config.agents)).scenarios)
-        yield Registry(tools)
-
-
 def build_core(
     config: Config,
     secrets: Secrets,
@@ -154,7 +132,6 @@ def build_core(
     redactor = Withheld(secrets.values())
     prompts = PromptReload(config.agents, PromptRegistry(texts or configured_texts(config.agents)), redactor)
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
-    consult, registry = with_consulting(registry, config.agents.consult_depth, prompts.registry)
     sealed = _sealed(config, store, node, [redactor, logs] if logs else [redactor], clock, ids)
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
@@ -167,11 +144,23 @@ def build_core(
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     briefer = _briefer(
-        config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted
+        config,
+        registry,
+        prompts.registry,
+        store,
+        redactor,
+        clock,
+        ids,
+        skills,
+        model.name,
+        rerouted,
+        node.fences,
+        engine.policy.may_ask,
     )
-    if consult is not None:
-        rounds = max(1, config.model.max_rounds // 2)
-        consult.answer_with(Loop(model, dispatcher, NothingKept(), clock, ids, max_rounds=rounds), briefer)
+    rounds = max(1, config.model.max_rounds // 2)
+    for tool in registry:
+        if isinstance(tool, ConsultAgent):
+            tool.answer_with(Loop(model, dispatcher, NothingKept(), clock, ids, max_rounds=rounds), briefer)
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
@@ -189,7 +178,9 @@ def build_core(
 def _sealed(
     config: Config, store: Store, node: Node, hide_in: Sequence[Withheld], clock: Clock, ids: Ids
 ) -> SealedSecrets:
-    return SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
+    return SealedSecrets(
+        store.secret_values, store.proposals, node.secrets, hide_in, ids, config.proposal_lifetime, clock
+    )
 
 
 def _router(
@@ -197,26 +188,22 @@ def _router(
     overhears: Overhears,
 ) -> Router:  # fmt: skip
     """What takes events in and gives each to whoever deals with it."""
+    decisions = engine.decisions_on(platform)
+    presses: Mapping[str, Press] = {
+        "approve": decisions.press, "reject": decisions.press, "again": engine.renewals.press, "undo": engine.undoing.press,
+        "keep": engine.keeping.press, "reason": engine.reasons.open,
+    }  # fmt: skip
     return Router(
-        store=store, platform=platform, decisions=engine.decisions_on(platform), reading=engine.reading,
-        renewals=engine.renewals, reasons=engine.reasons, undoing=engine.undoing, keeping=engine.keeping, forms=forms,
-        followups=followups, conductor=conductor, policy=engine.policy, overhears=overhears,
+        store=store, platform=platform, decisions=decisions, reading=engine.reading, reasons=engine.reasons, presses=presses,
+        looks={"show": engine.reading.open, "look": engine.watching.press}, forms=forms, followups=followups,
+        conductor=conductor, policy=engine.policy, overhears=overhears,
     )  # fmt: skip
-
-
-def with_consulting(
-    registry: Registry, depth: int, prompts: PromptRegistry
-) -> tuple[ConsultAgent | None, Registry]:
-    """The registry with the tool by which agents consult each other, where there are several and they may."""
-    if depth == 0 or len(prompts.agent_ids) < 2:
-        return None, registry
-    consult = ConsultAgent(depth)
-    return consult, Registry([*registry, consult])
 
 
 def _briefer(
     config: Config, registry: Registry, prompts: PromptRegistry, store: Store, redactor: Withheld, clock: Clock, ids: Ids,
     skills: SkillChoice | None, model: str, rerouted: Callable[[], None] | None,
+    fences: bytes, may_ask: Callable[[Person, str, Effect, str], Phrase | None],
 ) -> Briefer:  # fmt: skip
     """What says which agent answers, and what its model is told."""
     choice = tool_choice(registry, prompts.scenarios, rerouted) if rerouted else None
@@ -226,7 +213,7 @@ def _briefer(
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
         keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
-        choice=choice,
+        choice=choice, may_ask=may_ask, marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
     )  # fmt: skip
 
 
@@ -259,18 +246,12 @@ def local_people(config: Config) -> LocalPeople:
 
 
 def local_desk(
-    core: Core, terminal: TerminalPlatform, platform: Platform, people: LocalPeople, rests: Rests, ids: Ids
-) -> LocalDesk:
+    core: Core, terminal: TerminalPlatform, platform: Platform, people: LocalPeople, rests: Rests, ids: Ids,
+    channel_name: NameOf = unnamed,
+) -> LocalDesk:  # fmt: skip
     """The desk in front of a core whose conductor tells `rests`."""
     return LocalDesk(
         terminal=terminal, platform=platform, people=people, router=core.router, store=core.store, rests=rests, ids=ids,
         model_name=core.model_name, decisions_on=core.decisions_on, reading=core.reading, card=core.card,
+        channel_name=channel_name,
     )  # fmt: skip
-
-
-def _scheduler(config: Config, secrets: Secrets, http: httpx.AsyncClient) -> SchedulerClient:
-    accounts = {
-        Role(name): Account(getattr(config.scheduler.accounts, name).username, password)
-        for name, password in secrets.scheduler_passwords.items()
-    }
-    return SchedulerClient(http, str(config.scheduler.url), accounts)

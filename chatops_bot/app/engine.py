@@ -43,13 +43,14 @@ from chatops_bot.tools.sealed_secrets import SealedSecrets
 class Node:
     """This process among those that share a store: its name, new at each start; who of them lives; and the keys,
     which all of them have: `actions` seal what is approved (the first one seals, each verifies), `secrets` what people type for
-    tools alone, likewise, and `buttons` what a button carries, likewise."""
+    tools alone, likewise, `buttons` what a button carries, likewise, and `fences` makes the nonces of fences."""
 
     name: str
     alive: Liveness
     actions: Sequence[bytes] = field(repr=False)
     buttons: Sequence[bytes] = field(repr=False)
     secrets: Sequence[bytes] = field(repr=False)
+    fences: bytes = field(repr=False)
 
 
 def node_of(store: Store, ids: Ids, keys: Keys | None, alive: Liveness | None = None) -> Node:
@@ -58,9 +59,14 @@ def node_of(store: Store, ids: Ids, keys: Keys | None, alive: Liveness | None = 
     alive = alive or Liveness(store, patience=0)
     if keys is None:
         return Node(
-            store.process, alive, [ids.nonce().encode()], [ids.nonce().encode()], [ids.nonce().encode()]
+            store.process,
+            alive,
+            [ids.nonce().encode()],
+            [ids.nonce().encode()],
+            [ids.nonce().encode()],
+            ids.nonce().encode(),
         )
-    return Node(store.process, alive, keys.actions, keys.buttons, keys.secrets)
+    return Node(store.process, alive, keys.actions, keys.buttons, keys.secrets, keys.fences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,7 @@ class Engine:
     afterwards: Afterwards
     undoing: Undoing
     keeping: Keeping
+    watching: Watching
 
 
 def build_engine(
@@ -128,21 +135,21 @@ def build_engine(
     reminders = Reminders(
         proposals=store.proposals, platform=platform, policy=policy, moves=moves, cards=cards, redactor=redactor, clock=clock
     )  # fmt: skip
-    undoing, keeping, afterwards = _aftercare(
+    undoing, keeping, watching, afterwards = _aftercare(
         policy, drafter, moves, cards, applying, decisions_on(platform), store=store, registry=registry, platform=platform,
         directory=directory, redactor=redactor, clock=clock, seals=seals,
     )  # fmt: skip
     proposer = Proposer(store.proposals, moves, drafter, clock)
     return Engine(
         policy, proposer, card, cards, applying, decisions_on, reading, renewals, reasons, reminders, afterwards, undoing,
-        keeping,
+        keeping, watching,
     )  # fmt: skip
 
 
 def _aftercare(
     policy: Policy, drafter: Drafter, moves: ProposalMoves, cards: ProposalCards, applying: Applying, decisions: Decisions, *,
     store: Store, registry: Registry, platform: Platform, directory: Directory, redactor: Redactor, clock: Clock, seals: VoteSeals,
-) -> tuple[Undoing, Keeping, Afterwards]:  # fmt: skip
+) -> tuple[Undoing, Keeping, Watching, Afterwards]:  # fmt: skip
     """What happens to a change after it was run."""
     inverter = Inverter(registry, drafter)
     undoing = Undoing(
@@ -157,8 +164,11 @@ def _aftercare(
         proposals=store.proposals, platform=platform, directory=directory, policy=policy, inverter=inverter, drafter=drafter,
         moves=moves, cards=cards, applying=applying, redactor=redactor, seals=seals,
     )  # fmt: skip
-    afterwards = Afterwards(
-        proposals=store.proposals, watching=Watching(Observer(registry, redactor), moves, cards), undoing=undoing,
-        reverting=reverting, clock=clock,
+    watching = Watching(
+        observer=Observer(registry, redactor), moves=moves, cards=cards, decisions=decisions, telling=Telling(platform),
+        clock=clock,
     )  # fmt: skip
-    return undoing, keeping, afterwards
+    afterwards = Afterwards(
+        proposals=store.proposals, watching=watching, undoing=undoing, reverting=reverting, clock=clock
+    )
+    return undoing, keeping, watching, afterwards

@@ -12,9 +12,14 @@ def add_eval(commands: Any) -> None:
     inside = evals.add_subparsers(required=True, dest="what")
     run = inside.add_parser(
         "run", help="run cases and say which expectations fail",
-        description="Exit code: 0 all passed, 1 an expectation failed or the gate objects, 2 nothing ran.",
+        description="Exit code: 0 all passed, 1 an expectation failed (with --compare: the gate objects), 2 nothing ran.",
     )  # fmt: skip
-    run.add_argument("cases", nargs="*", type=Path, help="case files and folders (default: those that ship)")
+    run.add_argument(
+        "cases",
+        nargs="*",
+        type=Path,
+        help="case files, folders, and ids of cases that ship (default: all that ship)",
+    )
     run.add_argument(
         "--model", action="append", choices=("scripted", "offline", "live"),
         help="who answers; may be given more than once (default: scripted and offline)",

@@ -36,9 +36,15 @@ def read_budgets(path: Path) -> dict[str, Budget]:
     """By the names of prompts. Raises ConfigInvalid when the file cannot be used."""
     try:
         return _FILE.validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
+    except OSError as error:
         raise ConfigInvalid(
-            f"{path}: cannot be used ({error}); make it anew with `prompt budgets`."
+            f"{path}: cannot be read ({error.strerror}); make it with `prompt budgets`."
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        at = f"{'.'.join(map(str, first['loc']))}: " if first["loc"] else ""
+        raise ConfigInvalid(
+            f"{path}: is no file of budgets ({at}{first['msg'].lower()}); delete it and make it anew with `prompt budgets`."
         ) from error
 
 
@@ -62,7 +68,8 @@ def problems_of_budgets(budgets: Mapping[str, Budget], prompts: Iterable[Reviewe
 
 
 def write_budgets(path: Path, prompts: list[Reviewed], *, approver: str, reason: str) -> list[str]:
-    """Bring up to date what has a problem, in the name of `approver`; all other entries stay. Returns the names of what changed."""
+    """Bring up to date what has a problem, in the name of `approver`; all other entries stay. Returns the names of what changed.
+    Raises ConfigInvalid when the file cannot be read or written."""
     budgets = read_budgets(path) if path.exists() else {}
     wrong = {problem.partition(":")[0] for problem in problems_of_budgets(budgets, prompts)}
     kept = {
@@ -75,7 +82,12 @@ def write_budgets(path: Path, prompts: list[Reviewed], *, approver: str, reason:
         for each in prompts
     }  # fmt: skip
     entries = {name: kept[name].model_dump() for name in sorted(kept)}
-    path.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    try:
+        path.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ConfigInvalid(
+            f"{path}: cannot be written ({error.strerror}); name another file with --file."
+        ) from error
     return sorted(wrong)
 
 

@@ -9,6 +9,7 @@ An operator's folder is laid over the shipped one: a file of the same name repla
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -56,7 +57,7 @@ def configured_texts(config: AgentsConfig) -> PromptTexts:
     ]
     if problems:
         raise ConfigInvalid("\n".join(problems))
-    return texts
+    return texts if config.rollout else replace(texts, rollouts=replace(texts.rollouts, enabled=False))
 
 
 def read_prompts(folders: Sequence[Path]) -> PromptTexts:
@@ -104,7 +105,7 @@ def _read_agent(path: Path) -> AgentConfig:
 
 
 def _read(path: Path, model: type[M], complete: Callable[[Any], Any] = lambda value: value) -> M:
-    value, lines = read_config_file(path)
+    value, lines = read_config_file(path, what="file of prompts", named_by="in the folder of prompts")
     value = complete(value)
     try:
         return model.model_validate(value if value is not None else {})

@@ -91,6 +91,8 @@ def _refuse_what_no_skill_needs(text: str) -> None:
                     "anchors and aliases (& and *) are not supported; write the value out.",
                 ),
             )
+        if isinstance(event, yaml.ScalarEvent):
+            event.value.encode()  # "\ud800" is half a character, which nothing could send or store
         if getattr(event, "tag", None):
             raise FrontMatterBroken(
                 line,

@@ -5,7 +5,8 @@ its audit row; the effect comes after the move, the chat message after the effec
 right to run the stored action, now. A crash in `claimed` leaves a question that only reading back can answer, and never a
 second try; only the process that held the claim may still answer it, with what it saw itself. `withdrawn` means: it was
 approved, and right before it ran that no longer held. An edge from a state to itself notes something on the proposal: an
-approval of several, a reminder, why it was rejected, what was seen after it was applied.
+approval of several, a reminder, why it was rejected, what was seen after it was applied, which proposal asks for the same
+once more. Of what ran, or may have, the state stays what it is then.
 """
 
 import hashlib
@@ -53,7 +54,7 @@ EDGES: dict[ProposalState, frozenset[ProposalState]] = {
         {ProposalState.APPLIED, ProposalState.FAILED, ProposalState.OUTCOME_UNKNOWN, ProposalState.DRIFTED}
     ),
     ProposalState.APPLIED: frozenset({ProposalState.APPLIED}),
-    ProposalState.FAILED: frozenset(),
+    ProposalState.FAILED: frozenset({ProposalState.FAILED}),
     ProposalState.OUTCOME_UNKNOWN: frozenset(
         {ProposalState.OUTCOME_UNKNOWN, ProposalState.APPLIED, ProposalState.FAILED}
     ),
@@ -70,6 +71,11 @@ reject is still a reject."""
 
 ENDED = frozenset(ProposalState) - {ProposalState.PENDING, ProposalState.APPROVED, ProposalState.CLAIMED}
 """States in which an action will not be run any more."""
+
+TRIED = frozenset({ProposalState.FAILED, ProposalState.OUTCOME_UNKNOWN})
+"""States of an action that was tried, which it may say after it was asked for again."""
+
+_RENEWABLE = TRIED | {ProposalState.DRIFTED, ProposalState.EXPIRED, ProposalState.WITHDRAWN}
 
 CODE_LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 CODE_LENGTH = 6
@@ -124,7 +130,8 @@ class Proposal:
 
     `votes` are the approvals so far; `decided_*` is who rejected, or whose approval completed the quorum; `reason` is why they rejected.
     `read_by` are the people who opened all of a long card. `claimed_by` is the process that runs it, `fence` the
-    number of its lease on the target. `inverse_of` is the proposal that this one takes back, `undone_by` the one that takes
+    number of its lease on the target. `may_repeat` is the earlier proposal of which nobody knows what came, and which this one
+    may do a second time. `inverse_of` is the proposal that this one takes back, `undone_by` the one that takes
     this back, `taken_back_at` when it was seen that it did. `keep_for` is how long an applied action stands unless somebody keeps it (None: for good), `keep_until` the
     moment when that ends, and `kept_by_*` who kept it.
     """
@@ -149,6 +156,7 @@ class Proposal:
     policy_version: str = ""
     quorum: int = 1
     supersedes: str = ""
+    may_repeat: str = ""
     inverse_of: str = ""
     keep_for: timedelta | None = None
     state: ProposalState = ProposalState.PENDING
@@ -180,6 +188,16 @@ class Proposal:
     @property
     def is_open(self) -> bool:
         return self.state is ProposalState.PENDING
+
+    @property
+    def may_be_asked_again(self) -> bool:
+        """Whether the same may be proposed once more: it did not come to be, or nobody knows whether it did."""
+        return self.state in _RENEWABLE and not self.superseded_by and not self.is_tampered
+
+    @property
+    def is_tampered(self) -> bool:
+        """Whether it was found changed in the store when it was to run: what it holds is nobody's wish."""
+        return bool((self.outcome or {}).get("tampered"))
 
     def moved(self, to: ProposalState, changes: Mapping[str, Any]) -> "Proposal":
         """Itself in the state `to`, a revision later, with `changes`; what a store writes when its compare-and-set wins.
@@ -231,7 +249,7 @@ def action_digest(proposal: Proposal) -> str:
         "quorum": proposal.quorum,
         "expires_at": proposal.expires_at.isoformat(),
         "keep_for": None if proposal.keep_for is None else proposal.keep_for.total_seconds(),
-    }
+    } | ({"may_repeat": proposal.may_repeat} if proposal.may_repeat else {})
     return hashlib.sha256(canonical_json(action).encode()).hexdigest()
 
 

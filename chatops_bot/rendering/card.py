@@ -19,9 +19,17 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.view import Block, Code, Fact, Facts, Heading, Lines, Notice, View
 from chatops_bot.rendering import card_notices as notices
 from chatops_bot.rendering.card_action import Action, Part, action_of
-from chatops_bot.rendering.card_buttons import Sealed, asking, buttons, is_tampered
+from chatops_bot.rendering.card_buttons import Sealed, asking, buttons
 from chatops_bot.rendering.card_cutting import Room, cut
-from chatops_bot.rendering.card_outcome import all_parts, broken_glass, code_of, decision, outcome, progress
+from chatops_bot.rendering.card_outcome import (
+    all_parts,
+    broken_glass,
+    code_of,
+    decision,
+    doubt,
+    outcome,
+    progress,
+)
 from chatops_bot.rendering.card_pages import LABEL_CHARS, pages_of
 from chatops_bot.rendering.card_redaction import redacted
 from chatops_bot.rendering.escapes import exact, inert
@@ -77,6 +85,8 @@ def proposal_card(
     room = Room(RESULT_CHARS, RESULT_LINES)
     heading = _heading(proposal, language)
     blocks: list[Block] = [Heading(heading), *broken_glass(proposal, language)]
+    if is_pending and proposal.may_repeat:
+        blocks.append(doubt(proposal, language, codes or {}))
     if not is_pending:
         blocks.extend(outcome(proposal, language, codes or {}, room))
     facts = _glance(proposal, action, is_whole, language, codes or {})
@@ -150,9 +160,7 @@ def _glance(
         if other:
             yield Fact(phrase.said_in(language), code_of(other, codes))
     if is_pending:
-        is_for_good = proposal.effect is Effect.DESTRUCTIVE and proposal.risk is Risk.HIGH
-        risk = notices.HIGH_FOR_GOOD if is_for_good else notices.RISKS[proposal.risk]
-        yield Fact(notices.RISK.said_in(language), risk.said_in(language))
+        yield Fact(notices.RISK.said_in(language), _risk(proposal).said_in(language))
         if plan.inverse is not None:
             yield Fact(notices.CAN_UNDO.said_in(language), exact(plan.inverse.summary.said_in(language)))
         if proposal.keep_for is not None:
@@ -163,6 +171,12 @@ def _glance(
             needed = notices.APPROVALS_NEEDED.filled(quorum=proposal.quorum)
             yield Fact(notices.APPROVALS.said_in(language), needed.said_in(language))
         yield Fact(notices.EXPIRES.said_in(language), _expiry(proposal, language))
+
+
+def _risk(proposal: Proposal) -> Phrase:
+    if proposal.effect is not Effect.DESTRUCTIVE or proposal.risk is not Risk.HIGH:
+        return notices.RISKS[proposal.risk]
+    return notices.HIGH_FOR_GOOD if proposal.plan.inverse is None else notices.HIGH_IN_PART
 
 
 def _expiry(proposal: Proposal, language: Language) -> str:
@@ -216,5 +230,5 @@ def _record(proposal: Proposal, action: Action, is_whole: bool, language: Langua
         lines.append(f"{notices.DECIDER.said_in(language)}: {exact(proposal.decided_by_id)}")
     if not is_whole and sum(map(len, lines)) > RECORD_CHARS:
         lines = [cut(line, HEAD_VALUE_CHARS, language) for line in lines]
-    label = notices.FORGED_RECORD if is_tampered(proposal) else notices.RECORD
+    label = notices.FORGED_RECORD if proposal.is_tampered else notices.RECORD
     return Code("\n".join(lines), label.said_in(language))

@@ -171,6 +171,8 @@ def _record(proposal: Proposal, language: Language) -> Iterator[str]:
         }
         undo = f"{exact(inverse.tool)} {_one_line_json({**inverse.arguments, **told_later}, plan.details, language)}"
         lines.append((notices.INVERSE, undo))
+    if proposal.may_repeat:
+        lines.append((notices.REPEATS, exact(proposal.may_repeat)))
     lines += [
         (notices.REQUESTER, exact(proposal.requester_id)),
         (notices.SESSION, exact(str(proposal.session))),

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.people import Risk
-from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.people import Effect, Risk
+from chatops_bot.domain.proposal import TRIED, Proposal, ProposalState
 from chatops_bot.domain.view import Block, Button, Buttons, Confirm, Lines, Mention, Notice
 from chatops_bot.rendering import card_notices as notices
 from chatops_bot.rendering.escapes import exact
@@ -18,8 +18,7 @@ MENTIONS = 20
 Sealed = Callable[[str, str, int], str]
 """Makes the value of a button from its press (the button's `control`), the proposal's id and its revision."""
 
-_CONTINUES = frozenset({ProposalState.APPLIED, ProposalState.FAILED, ProposalState.OUTCOME_UNKNOWN})
-_ENDED_UNRUN = frozenset({ProposalState.EXPIRED, ProposalState.DRIFTED, ProposalState.WITHDRAWN})
+_CONTINUES = TRIED | {ProposalState.APPLIED}
 
 
 def asking(
@@ -46,7 +45,9 @@ def buttons(proposal: Proposal, language: Language, sealed: Sealed, *, shows_all
     if proposal.state is ProposalState.REJECTED and not proposal.reason:
         why, value = notices.SAY_WHY.said_in(language), sealed("reason", proposal.id, proposal.revision)
         row.append(Button("reason", why, value, command=f"reject {exact(proposal.code)} because …"))
-    if proposal.state in _ENDED_UNRUN and not proposal.superseded_by:
+    if proposal.state is ProposalState.OUTCOME_UNKNOWN:
+        offer("look", notices.LOOK)
+    if proposal.may_be_asked_again:
         offer("again", notices.AGAIN)
     if proposal.state is ProposalState.APPLIED and not proposal.undone_by:
         if proposal.keep_until is not None and not proposal.kept_by_id:
@@ -54,18 +55,13 @@ def buttons(proposal: Proposal, language: Language, sealed: Sealed, *, shows_all
             row.append(Button("keep", keep, sealed("keep", proposal.id, proposal.revision), "primary"))
         if proposal.plan.inverse is not None:
             offer("undo", notices.UNDO)
-    if proposal.state in _CONTINUES and not is_tampered(proposal):
+    if proposal.state in _CONTINUES and not proposal.is_tampered:
         offer("continue", notices.CONTINUE)
     if row:
         yield Buttons(tuple(row))
     if proposal.state is ProposalState.PENDING:
         typed = notices.TYPE_TO_DECIDE.filled(code=exact(proposal.code))
         yield Lines((typed.said_in(language),))
-
-
-def is_tampered(proposal: Proposal) -> bool:
-    """Whether it was found changed in the store when it was to run: what it holds is nobody's wish."""
-    return bool((proposal.outcome or {}).get("tampered"))
 
 
 def _verdicts(proposal: Proposal, language: Language, sealed: Sealed) -> Iterator[Button]:
@@ -82,7 +78,9 @@ def _verdicts(proposal: Proposal, language: Language, sealed: Sealed) -> Iterato
 
 
 def _confirm(proposal: Proposal, language: Language) -> Confirm:
-    phrase = notices.CONFIRM_TEXT if proposal.plan.inverse is None else notices.CONFIRM_REVERSIBLE
+    is_lasting = proposal.effect is Effect.DESTRUCTIVE
+    reversible = notices.CONFIRM_IN_PART if is_lasting else notices.CONFIRM_REVERSIBLE
+    phrase = notices.CONFIRM_TEXT if proposal.plan.inverse is None else reversible
     text = phrase.filled(summary=clip(exact(proposal.plan.summary.said_in(language)), 180))
     return Confirm(
         title=notices.CONFIRM_TITLE.said_in(language),

@@ -8,6 +8,7 @@ REJECT = Phrase("拒绝", "Reject")
 CANCEL = Phrase("返回", "Go back")
 SHOW = Phrase("显示全部", "Show all")
 AGAIN = Phrase("重新提出", "Propose again")
+LOOK = Phrase("再看一次", "Look again")
 UNDO = Phrase("撤销", "Undo")
 KEEP = Phrase("保留", "Keep")
 CONTINUE = Phrase("继续处理", "Continue")
@@ -40,6 +41,7 @@ RISKS = {
     "high": Phrase("高：会在机器上执行代码", "high: runs code on a machine"),
 }
 HIGH_FOR_GOOD = Phrase("高：无法撤销", "high: cannot be taken back")
+HIGH_IN_PART = Phrase("高：只能部分撤销", "high: can be taken back only in part")
 EXPIRES = Phrase("有效期至", "Expires")
 EXPIRES_AT = Phrase("{time}（提出后 {minutes} 分钟）", "{time} ({minutes} min from request)")
 NOTHING = Phrase("无", "none")
@@ -49,6 +51,11 @@ REVERTED_AFTER = Phrase(
     "执行后 {minutes} 分钟，除非有人保留", "{minutes} min after it ran, unless somebody keeps it"
 )
 TAKES_BACK = Phrase("撤销的提案", "Takes back")
+MAY_REPEAT = Phrase(
+    "注意：这可能是第二次执行。提案 {code} 的结果未知，可能已经生效；批准之前，请先在系统中核对 {target}。",
+    "This may be done a second time: nobody knows what came of proposal {code}, and it may have taken effect. Check {target} in the "
+    "system itself before you approve.",
+)
 IN_PLACE_OF = Phrase("取代的提案", "In place of")
 APPROVALS = Phrase("批准", "Approvals")
 APPROVALS_SO_FAR = Phrase("{count}/{quorum}：{names}", "{count} of {quorum}: {names}")
@@ -148,6 +155,7 @@ FORGED_RECORD = Phrase(
 TOOL = Phrase("工具", "tool")
 CONTRACT = Phrase("工具定义", "tool contract")
 ARGUMENTS = Phrase("参数", "arguments")
+REPEATS = Phrase("可能重复", "may do again")
 EXACT_TARGET = Phrase("对象", "target")
 PRECONDITIONS = Phrase("执行前重新核对", "checked again before it runs")
 INVERSE = Phrase("撤销操作", "undo")
@@ -179,6 +187,10 @@ TYPE_TO_DECIDE = Phrase(
 )
 CONFIRM_TITLE = Phrase("确认高风险变更", "Confirm a high-risk change")
 CONFIRM_REVERSIBLE = Phrase("{summary}。\n批准后立即生效。", "{summary}.\nIt takes effect at once.")
+CONFIRM_IN_PART = Phrase(
+    "{summary}。\n批准后立即生效，只能部分撤销。",
+    "{summary}.\nIt takes effect at once and can be taken back only in part.",
+)
 CONFIRM_TEXT = Phrase(
     "{summary}。\n批准后立即生效，可能无法撤销。",
     "{summary}.\nIt takes effect at once and may be impossible to take back.",
@@ -219,6 +231,7 @@ READ_AT = Phrase(
 DRIFT_FOUND = Phrase("再次核对时发现", "Found when checking again")
 
 # What a card says afterwards
+ASKED_FOR_AGAIN = Phrase("已重新提出：提案 {code}。", "Proposed again, as {code}.")
 UNDONE_BY = Phrase("撤销它的提案：{code}。", "The proposal that takes it back: {code}.")
 REVERTS = Phrase(
     "除非有人保留，将于 {time} 自动撤销。", "It is taken back at {time} unless somebody keeps it."

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.proposal import Check, Proposal, ProposalState
+from chatops_bot.domain.proposal import TRIED, Check, Proposal, ProposalState
 from chatops_bot.domain.tool import Change, Verdict
 from chatops_bot.domain.view import Block, Fact, Facts, Lines, Notice, Tone
 from chatops_bot.rendering import card_notices as notices
@@ -168,6 +168,15 @@ def broken_glass(proposal: Proposal, language: Language) -> Iterator[Notice]:
         yield Notice(notices.BREAK_GLASS.said_in(language), "warning")
 
 
+def doubt(proposal: Proposal, language: Language, codes: Mapping[str, str]) -> Notice:
+    """Said first on a card whose action may have happened already."""
+    said = notices.MAY_REPEAT.filled(
+        code=code_of(proposal.may_repeat, codes),
+        target=cut(target_words(proposal.plan.target, language), SAID_CHARS, language),
+    )
+    return Notice(said.said_in(language), "warning")
+
+
 def progress(proposal: Proposal, language: Language) -> Iterator[Lines]:
     """When people were called again, and how many have read what is long."""
     told = ((notices.ASKED_AGAIN, proposal.asked_again_at), (notices.ESCALATED, proposal.escalated_at))
@@ -229,6 +238,9 @@ def _afterwards(proposal: Proposal, language: Language, codes: Mapping[str, str]
             said = (_checked(check, proposal, language) for check in earlier[-CHECKS:])
             yield Facts(tuple(Fact(label, each) for each in said))
         yield Notice(_checked(latest, proposal, language), _TONES[latest.verdict])
+    if proposal.superseded_by and proposal.state in TRIED:
+        renewed = notices.ASKED_FOR_AGAIN.filled(code=code_of(proposal.superseded_by, codes))
+        yield Notice(renewed.said_in(language))
     if proposal.undone_by:
         undone = notices.UNDONE_BY.filled(code=code_of(proposal.undone_by, codes))
         yield Notice(undone.said_in(language))

@@ -18,12 +18,13 @@ from chatops_bot.domain.event import ControlUsed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
-from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.proposal import TRIED, Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.voting import voices
 from chatops_bot.ports import Clock, Directory, Place, Platform, Proposals
 from chatops_bot.rendering.reminder import left_alone_view
+from chatops_bot.sessions.answered_calls import LEFT_ALONE, call_key
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions, How
 from chatops_bot.sessions.inverses import UNDER_WAY, newest_inverse
@@ -55,10 +56,13 @@ _TOO_FEW = Phrase(
 )
 _NOT_ASKED = Phrase("无法确认当事人的身份", "it could not be asked who those are that it takes")
 _CAME_TO_NOTHING = Phrase("提案 {code}：{outcome}", "proposal {code}: {outcome}")
+_IN_DOUBT = Phrase(
+    "此前的一次撤销结果未知，可能已经生效",
+    "nobody knows what came of an earlier undo, which may have taken effect",
+)
 
 TRIED_FOR = timedelta(hours=1)
 """After the time of a change was over. Longer than what passes by itself; then somebody has to look."""
-_NEVER_TWICE = frozenset({ProposalState.FAILED, ProposalState.OUTCOME_UNKNOWN})
 
 
 class Keeping:
@@ -152,9 +156,9 @@ class Reverting:
         if inverse is not None and inverse.state in UNDER_WAY:
             return False
         with bound(session=applied.session, turn=applied.turn_id, proposal=applied.id):
-            if inverse is not None and inverse.state in _NEVER_TWICE:
+            if inverse is not None and (inverse.state in TRIED or inverse.may_repeat):
                 came_to = _CAME_TO_NOTHING.filled(code=inverse.code, outcome=inverse.outcome_text)
-                await self._left_alone(applied, inverse, came_to)
+                await self._left_alone(applied, inverse, came_to if inverse.state in TRIED else _IN_DOUBT)
             else:
                 await self._revert(applied, inverse, now)
         return True
@@ -211,7 +215,7 @@ class Reverting:
         await self._moves.add(approved, requester, {"approved_by": "policy", "voters": voters})
         if gone is not None:
             await self._cards.settle(gone)
-        await self._applying.run(approved)
+        await self._applying.run_beside([approved])
         await self._cards.show_quietly(noted)
 
     async def _left_alone(self, applied: Proposal, inverse: Proposal | None, why: Phrase) -> None:
@@ -234,7 +238,7 @@ class Reverting:
                 left, why, approvers_called(self._policy, replace(left, votes=())), link, self._redactor.text
             )
             place = Place(left.session.channel, left.session.thread)
-            await self._platform.post(place, view, key=f"{left.id}/not_reverted")
+            await self._platform.post(place, view, key=call_key(left, LEFT_ALONE))
         except PlatformError as error:
             _log.warning("nobody could be called about proposal %s: %s", left.id, error)
 

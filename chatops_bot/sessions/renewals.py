@@ -1,6 +1,7 @@
-"""Asking again for what drifted or expired: the same call, planned anew for whoever presses, on a card of its own.
+"""Asking again for what did not come to be: the same call, planned anew for whoever presses, on a card of its own.
 
-The old proposal makes way first, by compare-and-set, so that two presses make one new card.
+The old proposal makes way first, by compare-and-set, so that two presses make one new card. One that was tried keeps saying
+what came of it; where nobody knows that, the new card says that it may be done a second time.
 """
 
 from typing import cast
@@ -15,7 +16,7 @@ from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.secret_argument import references_in
 from chatops_bot.ports import Clock, Proposals, ToolContext, WriteTool
 from chatops_bot.sessions.decisions import Decisions, How
-from chatops_bot.sessions.inverses import UNDONE_ALREADY, newest_inverse, pointed
+from chatops_bot.sessions.inverses import pointed
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards, language_of
 from chatops_bot.sessions.telling import Telling
@@ -25,8 +26,6 @@ from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.proposing import same_call, waiting_here
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.validation import stored_arguments
-
-RENEWABLE = frozenset({ProposalState.DRIFTED, ProposalState.EXPIRED, ProposalState.WITHDRAWN})
 
 _WAITS_ALREADY = Phrase(
     "同一变更已在等待批准（{code}），没有再次提出。",
@@ -65,7 +64,7 @@ class Renewals:
 
     async def renew(self, old: Proposal, person: Person, how: How) -> None:
         """Propose the same call anew for `person`, who may ask for it, as things are now."""
-        if old.state not in RENEWABLE:
+        if not old.may_be_asked_again:
             await self._telling.decided(old, person)
             return
         refusal = self._policy.may_ask(person, old.tool, old.effect, old.session.channel)
@@ -84,10 +83,13 @@ class Renewals:
             why = self._redactor.phrase(error.phrase)
             await self._telling.about(old, person, _CANNOT.filled(why_zh=why.zh, why_en=why.en))
             return
-        applied = await self._proposals.get(old.inverse_of) if old.inverse_of else None
-        pointing = None if applied is None else await self._pointing(applied, draft, person, how)
-        if applied is not None and pointing is None:
-            return
+        taken_back = await self._proposals.get(old.inverse_of)
+        if taken_back is not None:
+            taken_back = await pointed(
+                self._proposals, self._moves, self._telling, taken_back, draft, person, how.told()
+            )
+            if taken_back is None:
+                return
         superseded = await self._moves.supersede(old, draft, person)
         if superseded is None:
             newer = await self._proposals.get(old.id)
@@ -96,20 +98,8 @@ class Renewals:
         await self._moves.add(draft, person, how.told())
         if await self._is_the_only_one(draft, person):
             await self._cards.show_new(draft)
-        if pointing is not None:
-            await self._cards.show_quietly(pointing)
-
-    async def _pointing(
-        self, applied: Proposal, draft: Proposal, person: Person, how: How
-    ) -> Proposal | None:
-        """`applied`, which `draft` takes back, once it says so; None where another takes it back, which the person is told."""
-        pointing = await pointed(self._proposals, self._moves, applied, draft, person, {**how.told()})
-        if pointing is None:
-            latest = await self._proposals.get(applied.id)
-            other = None if latest is None else await newest_inverse(self._proposals, latest)
-            already = UNDONE_ALREADY.filled(code=other.code if other else "")
-            await self._telling.about(applied, person, already, "info")
-        return pointing
+        if taken_back is not None:
+            await self._cards.show_quietly(taken_back)
 
     async def _is_the_only_one(self, draft: Proposal, person: Person) -> bool:
         """Whether `draft` stands. Two old cards of one call may be pressed at once, and neither press saw the other's proposal
@@ -119,14 +109,13 @@ class Renewals:
         other = same_call(others, draft.arguments)
         if other is None:
             return True
-        is_first = not other.votes and (draft.created_at, draft.id) < (other.created_at, other.id)
-        first, later = (draft, other) if is_first else (other, draft)
+        first, later = sorted((draft, other), key=lambda one: (not one.votes, one.created_at, one.id))
         replaced = await self._moves.supersede(later, first, person)
         if replaced is not None:
             await self._cards.settle(replaced)
-        if not is_first:
+        if first is other:
             await self._telling.about(draft, person, _WAITS_ALREADY.filled(code=other.code))
-        return is_first
+        return first is draft
 
     async def _draft(self, old: Proposal, person: Person) -> Proposal:
         if references_in(old.arguments):
@@ -141,6 +130,7 @@ class Renewals:
             call_id=old.call_id,
             language=language_of(old),
             supersedes=old.id,
+            may_repeat=old.id if old.state is ProposalState.OUTCOME_UNKNOWN else old.may_repeat,
             inverse_of=old.inverse_of,
         )
         return await called(tool.spec, drafting)

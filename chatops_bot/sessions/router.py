@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,17 +31,14 @@ from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.ending import let_go
 from chatops_bot.sessions.followups import Followups, claim_of
 from chatops_bot.sessions.forms import Forms, Taken
-from chatops_bot.sessions.keeping import Keeping
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.mailbox import WAITING_LIMIT, Mailboxes, TurnInput
 from chatops_bot.sessions.peers import StopPressed, TurnHanded, Word, pass_on
 from chatops_bot.sessions.proposal_cards import language_of as card_language
 from chatops_bot.sessions.reading import Reading
 from chatops_bot.sessions.reasons import Reasons
-from chatops_bot.sessions.renewals import Renewals
 from chatops_bot.sessions.stopping import Stopping
 from chatops_bot.sessions.store_away import StoreAway
-from chatops_bot.sessions.undoing import Undoing
 
 _log = logging.getLogger(__name__)
 
@@ -81,6 +78,9 @@ def every_message(text: str, author_id: str, entries: Sequence[Entry]) -> bool:
     return True
 
 
+Press = Callable[[ControlUsed], Awaitable[None]]
+
+
 @dataclass(frozen=True, slots=True)
 class Received:
     """What came of a message: the turn that it began, or what its author is still being told instead; neither when it was
@@ -98,24 +98,23 @@ class Router:
         platform: Platform,
         decisions: Decisions,
         reading: Reading,
-        renewals: Renewals,
         reasons: Reasons,
-        undoing: Undoing,
-        keeping: Keeping,
+        presses: Mapping[str, Press],
+        looks: Mapping[str, Press],
         forms: Forms,
         followups: Followups,
         conductor: Conductor,
         policy: Policy,
         overhears: Overhears = every_message,
     ) -> None:
+        """Who deals with a press on a card, by its control: `presses` ask themselves who may, `looks` are for all who may use the bot."""
         self._store = store
         self._platform = platform
         self._decisions = decisions
         self._reading = reading
-        self._renewals = renewals
         self._reasons = reasons
-        self._undoing = undoing
-        self._keeping = keeping
+        self._presses = presses
+        self._looks = looks
         self._forms = forms
         self._followups = followups
         self._conductor = conductor
@@ -353,21 +352,13 @@ class Router:
 
     async def _control(self, event: ControlUsed) -> None:
         match event.control:
-            case "approve" | "reject":
-                await self._decisions.press(event)
-            case "again":
-                await self._renewals.press(event)
-            case "undo":
-                await self._undoing.press(event)
-            case "keep":
-                await self._keeping.press(event)
-            case "reason":
-                await self._reasons.open(event)
+            case pressed if pressed in self._presses:
+                await self._presses[pressed](event)
+            case look if look in self._looks:
+                if not await self._refused(event.person, event.session, None):
+                    await self._looks[look](event)
             case "continue":
                 await self._continue(event)
-            case "show":
-                if not await self._refused(event.person, event.session, None):
-                    await self._reading.open(event)
             case "form_submit":
                 await self._begin_filled(await self._forms.filled(event))
             case "form_open":

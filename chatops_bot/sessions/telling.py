@@ -29,6 +29,11 @@ _SUPERSEDED = Phrase(
 )
 
 
+_ASKED_FOR_AGAIN = Phrase(
+    "此变更已重新提出；请在新的卡片上操作。", "This was proposed again already; decide on the newer card."
+)
+
+
 class Telling:
     def __init__(self, platform: Platform) -> None:
         self._platform = platform
@@ -55,6 +60,8 @@ class Telling:
             said = Phrase(proposal.outcome_text, proposal.outcome_text)
         elif proposal.state is ProposalState.SUPERSEDED:
             said = _SUPERSEDED
+        elif proposal.superseded_by:
+            said = _ASKED_FOR_AGAIN
         else:
             said = _told(proposal)
         await self.about(proposal, person, said, "info")

@@ -1,29 +1,68 @@
 """The bot looks again after an action was run, twice, and says on its card what it sees (`tool.Verdict`).
 
+Where nobody knows what came of an action, anybody may have it look once more.
+
 A look is a step of the proposal, by compare-and-set, so of several processes one look counts. It is due at a time after the
 end of the action, so a restart forgets none and repeats none; one that comes late says so, and stands for all that were due.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+from chatops_bot.domain.event import ControlUsed
 from chatops_bot.domain.following import due_since
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.proposal import Check, Proposal
+from chatops_bot.domain.people import Person
+from chatops_bot.domain.proposal import Check, Proposal, ProposalState
+from chatops_bot.domain.tool import Observation
+from chatops_bot.ports import Clock
+from chatops_bot.rendering.escapes import exact
+from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards
+from chatops_bot.sessions.telling import Telling
 from chatops_bot.tools.observing import Observer
 from chatops_bot.tools.proposal_moves import NOBODY, ProposalMoves
 
 LATE_AFTER = timedelta(minutes=1)
 
+_NOTHING_TO_SEE = Phrase(
+    "这类变更没有可供复查的依据；请在系统中核对 {target}。",
+    "A change of this kind names nothing to look at; check {target} in the system itself.",
+)
 _LATE = Phrase("{said}（晚了 {minutes} 分钟）", "{said} ({minutes} min late)")
 
 
 class Watching:
-    def __init__(self, observer: Observer, moves: ProposalMoves, cards: ProposalCards) -> None:
+    def __init__(
+        self, *, observer: Observer, moves: ProposalMoves, cards: ProposalCards, decisions: Decisions, telling: Telling,
+        clock: Clock,
+    ) -> None:  # fmt: skip
         self._observer = observer
         self._moves = moves
         self._cards = cards
+        self._decisions = decisions
+        self._telling = telling
+        self._clock = clock
+
+    async def press(self, event: ControlUsed) -> None:
+        """A press on Look again, by somebody who may use the bot."""
+        found = await self._decisions.opened(event)
+        if found is None:
+            return
+        proposal, how = found
+        if proposal.state is not ProposalState.OUTCOME_UNKNOWN:
+            await self._telling.decided(proposal, event.person)
+            return
+        with bound(session=proposal.session, turn=proposal.turn_id, proposal=proposal.id):
+            seen = await self._observer.look(proposal)
+            if seen is None:
+                await self._telling.about(
+                    proposal, event.person, _NOTHING_TO_SEE.filled(target=exact(proposal.plan.target))
+                )
+            else:
+                await self._note(proposal, seen, self._clock.now(), event.person, how.told())
 
     async def look(self, proposal: Proposal, now: datetime) -> None:
         """Look at what came of the action, if a look is due; what is seen goes on the record, to the model and on the card."""
@@ -41,10 +80,15 @@ class Watching:
                     _LATE.zh.format(said=said.zh, minutes=minutes),
                     _LATE.en.format(said=said.en, minutes=minutes),
                 )
-            check = Check(now, seen.verdict, said.zh, said.en)
-            moved = await self._moves.move(
-                proposal, proposal.state, NOBODY, "looked_again", {"verdict": check.verdict, "seen": said.en},
-                checks=(*proposal.checks, check),
-            )  # fmt: skip
-            if moved is not None:
-                await self._cards.settle(moved)
+            await self._note(proposal, replace(seen, summary=said), now, NOBODY, {})
+
+    async def _note(
+        self, proposal: Proposal, seen: Observation, now: datetime, person: Person, how: Mapping[str, object]
+    ) -> None:
+        check = Check(now, seen.verdict, seen.summary.zh, seen.summary.en)
+        moved = await self._moves.move(
+            proposal, proposal.state, person, "looked_again", {**how, "verdict": check.verdict, "seen": check.summary_en},
+            checks=(*proposal.checks, check),
+        )  # fmt: skip
+        if moved is not None:
+            await self._cards.settle(moved)

@@ -10,7 +10,7 @@ from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.event import ControlUsed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
-from chatops_bot.domain.proposal import ENDED, Proposal, ProposalState
+from chatops_bot.domain.proposal import ENDED, TRIED, Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.ports import Audit, Clock, Proposals
 from chatops_bot.tools.audited import decision_record
@@ -55,7 +55,7 @@ class ProposalMoves:
         sealed = {
             name: getattr(proposal, name) for name in ("digest", "tool_hash", "policy_version", "quorum")
         }
-        pointers = {name: getattr(proposal, name) for name in ("supersedes", "inverse_of")}
+        pointers = {name: getattr(proposal, name) for name in ("supersedes", "may_repeat", "inverse_of")}
         told = {**content, **sealed, **{name: value for name, value in pointers.items() if value}}
         record = self._record(proposal, person, "proposed", "waits", told, milliseconds)
         await self._proposals.add(proposal, record, by_turn=by_turn)
@@ -79,11 +79,13 @@ class ProposalMoves:
     async def supersede(
         self, older: Proposal, newer: Proposal, person: Person, *, by_turn: str = ""
     ) -> Proposal | None:
-        """Let `newer` take the place of `older`; None when that was decided on meanwhile."""
+        """Let `newer` take the place of `older`; None when that was decided on meanwhile. What was tried keeps saying what came of it."""
+        pointer = {"superseded_by": newer.id}
+        if older.state in TRIED:
+            return await self.move(older, older.state, person, "proposed_again", pointer, **pointer)
         said = SUPERSEDED_BY.filled(code=newer.code).said_in("zh" if older.language == "zh" else "en")
         return await self.move(
-            older, ProposalState.SUPERSEDED, person, "superseded", {"superseded_by": newer.id},
-            by_turn=by_turn, superseded_by=newer.id, outcome_text=said,
+            older, ProposalState.SUPERSEDED, person, "superseded", pointer, by_turn=by_turn, outcome_text=said, **pointer,
         )  # fmt: skip
 
     async def refuse(self, proposal: Proposal, person: Person, why: Phrase, how: Mapping[str, Any]) -> None:

@@ -2,12 +2,13 @@
 
 The same call that waits in this conversation already gets no second card. A call of another turn for the same target with
 other arguments replaces the older card, as long as nobody has approved that one: two cards that contradict each other
-would leave it to chance which of them somebody presses.
+would leave it to chance which of them somebody presses. Where nobody knows what came of the last such change of the target, the
+card says that this may be its second time.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 from chatops_bot.domain.language import Phrase
@@ -19,6 +20,9 @@ from chatops_bot.ports import Clock, Proposals, WriteTool
 from chatops_bot.tools.drafting import Drafter
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 from chatops_bot.tools.proposal_moves import ProposalMoves
+
+IN_DOUBT_FOR = timedelta(days=1)
+"""How long people are reminded of a change of which nobody knows what came. By then somebody has looked."""
 
 
 class Proposer:
@@ -49,7 +53,11 @@ class Proposer:
             tool, invocation.arguments, context, call_id=invocation.call.id, language=invocation.language
         )
         draft = self._drafter.sealed(
-            replace(draft, supersedes=await self._supersede(waiting, draft, context.person))
+            replace(
+                draft,
+                supersedes=await self._supersede(waiting, draft, context.person),
+                may_repeat=await self._in_doubt(draft),
+            )
         )
         milliseconds = round((self._clock.monotonic() - started) * 1000)
         result = _waits(draft)
@@ -67,6 +75,24 @@ class Proposer:
                 replaced = await self._moves.supersede(one, draft, person, by_turn=draft.turn_id)
                 newest = newest if replaced is None else one.id
         return newest
+
+    async def _in_doubt(self, draft: Proposal) -> str:
+        """The newest proposal that did the same to the same target, as far as anybody knows; empty where there is none."""
+        unknown = await self._proposals.in_states(frozenset({ProposalState.OUTCOME_UNKNOWN}))
+        since = draft.created_at - IN_DOUBT_FOR
+        for one in reversed(unknown):
+            is_same = (one.tool, one.plan.target) == (draft.tool, draft.plan.target)
+            if is_same and (one.finished_at or one.created_at) > since and not await self._is_applied(one):
+                return one.id
+        return ""
+
+    async def _is_applied(self, proposal: Proposal) -> bool:
+        """Whether it, or what was proposed in its place, was done."""
+        newer: Proposal | None = proposal
+        while newer is not None:
+            proposal = newer
+            newer = await self._proposals.get(proposal.superseded_by)
+        return proposal.state is ProposalState.APPLIED
 
 
 async def waiting_here(proposals: Proposals, session: SessionKey, tool: str, now: datetime) -> list[Proposal]:

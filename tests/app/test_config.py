@@ -67,9 +67,9 @@ MISTAKES = [
     pytest.param(GOOD + "policy:\n  rules:\n    - count: 2\n      approve: [boss]\n", "bot.yaml, line 10: policy.rules.0.approve.roles.0: input should be 'viewer', 'operator', 'approver' or 'admin'; correct it.", id="unknown role of a rule"),
     pytest.param(GOOD + "policy:\n  rules:\n    - risks: [huge]\n", "bot.yaml, line 9: policy.rules.0.risks.0: input should be 'low', 'medium' or 'high'; correct it.", id="unknown risk"),
     pytest.param(GOOD + "policy:\n  rules:\n    - count: 0\n", "bot.yaml, line 9: policy.rules.0.count: input should be greater than or equal to 1; correct it.", id="a count of nobody"),
-    pytest.param(GOOD + "policy:\n  freezes:\n    - {from: 22:00, to: 06:00}\n", "bot.yaml, line 9: policy.freezes.0.from: value error, write `Fri 18:00`, `22:00` or `2026-12-24 18:00`, in quotes; correct it.", id="a time that YAML takes for a number"),
-    pytest.param(GOOD + "policy:\n  freezes:\n    - {from: Fri 18:00, to: Mon 08:00, zone: Mars}\n", "bot.yaml, line 9: policy.freezes.0.zone: value error, there is no such time zone; write one such as Europe/Berlin; correct it.", id="no such zone"),
-    pytest.param(GOOD + "policy:\n  freezes:\n    - {from: Fri 18:00, to: Fri 18:00}\n", "bot.yaml, line 9: policy.freezes.0: value error, to must come after from; the window has no length; correct it.", id="a window without length"),
+    pytest.param(GOOD + "policy:\n  freezes:\n    - {from: 22:00, to: 06:00}\n", "bot.yaml, line 9: policy.freezes.0.from: write `Fri 18:00`, `22:00` or `2026-12-24 18:00`, in quotes; correct it.", id="a time that YAML takes for a number"),
+    pytest.param(GOOD + "policy:\n  freezes:\n    - {from: Fri 18:00, to: Mon 08:00, zone: Mars}\n", "bot.yaml, line 9: policy.freezes.0.zone: there is no such time zone; write one such as Europe/Berlin; correct it.", id="no such zone"),
+    pytest.param(GOOD + "policy:\n  freezes:\n    - {from: Fri 18:00, to: Fri 18:00}\n", "bot.yaml, line 9: policy.freezes.0: to must come after from; the window has no length; correct it.", id="a window without length"),
     pytest.param(GOOD + "policy:\n  freezes:\n    - {from: Fri 18:00, till: Mon 08:00}\n", "bot.yaml, line 9: policy.freezes.0.to is missing; add it.\nbot.yaml, line 9: policy.freezes.0.till is not a known key; remove it.", id="unknown key of a freeze"),
     pytest.param(GOOD + "slack:\n  api_url: slack.com\n", "bot.yaml, line 8: slack.api_url: input should be a valid URL, relative URL without a base; correct it.", id="not a URL"),
     pytest.param(GOOD + "web: 80\n", "bot.yaml, line 7: web: it holds keys of its own; write them below it, indented.", id="a value where a section belongs"),
@@ -83,7 +83,7 @@ MISTAKES = [
     pytest.param(GOOD + "web:\n\tport: 1\n", "bot.yaml, line 8: this is not valid YAML: found character '\\t' that cannot start any token; correct it.", id="tab"),
     pytest.param(GOOD + "data: !!python/name:os.system\n", "bot.yaml, line 7: this is not valid YAML: could not determine a constructor for the tag 'tag:yaml.org,2002:python/name:os.system'; correct it.", id="object tag"),
     pytest.param(GOOD + "---\nweb: {}\n", "bot.yaml, line 7: this is not valid YAML: but found another document; correct it.", id="two documents"),
-    pytest.param(GOOD + "data: 2026-02-31\n", "bot.yaml: a value is not what it looks like to YAML (day is out of range for month); put it in quotes.", id="no such date"),
+    pytest.param(GOOD + "data: 2026-02-31\n", "bot.yaml, line 7: this is not valid YAML: a value is not what it looks like to YAML, put it in quotes; correct it.", id="no such date"),
     pytest.param(GOOD + "data: \x07\n", "bot.yaml, line 7: holds a control character; write the line again.", id="control character"),
     pytest.param(GOOD.encode() + b"data: caf\xe9\n", "bot.yaml, line 7: is not UTF-8 text; save it as UTF-8.", id="not UTF-8"),
     pytest.param("", "bot.yaml, line 1: the file must hold keys, such as `scheduler:`; it holds none.", id="empty"),
@@ -94,6 +94,14 @@ MISTAKES = [
     pytest.param(GOOD + f"web: {'[' * 100_000}\n", f"bot.yaml, line 7: is nested deeper than {MAX_DEPTH} levels; no key here is.", id="deep nesting"),
     pytest.param("#" * (MAX_BYTES + 1), f"bot.yaml: is larger than {MAX_BYTES // 1024} KiB; this is not a configuration file.", id="huge"),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "value", ['"\\UFFFFFFFF"', '"\\uD800"', "2025-02-31", "!!bool maybe", "!!timestamp soon", '!!int ""']
+)
+def test_a_value_that_is_none_names_its_line(tmp_path: Path, value: str):
+    said = refusal(written(tmp_path, f"{GOOD}web:\n  port: {value}\n"))
+    assert said.startswith("bot.yaml, line 8: this is not valid YAML")
 
 
 @pytest.mark.parametrize(("text", "sentence"), MISTAKES)

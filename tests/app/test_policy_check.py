@@ -10,9 +10,10 @@ import yaml
 
 from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, Secrets, load_config
-from chatops_bot.app.core import open_registry
-from chatops_bot.app.policy_check import MOST_LOOKED_AT, PolicyWatch, known_people, sound_policy
+from chatops_bot.app.policy_check import AGENTS_OWN, MOST_LOOKED_AT, PolicyWatch, known_people, sound_policy
 from chatops_bot.app.policy_config import PolicyConfig, RolesConfig, RuleConfig, ScopeConfig
+from chatops_bot.app.registry import open_registry
+from chatops_bot.app.skills import skills_of
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.tools.registry import Registry
@@ -55,7 +56,9 @@ async def test_what_the_page_shows_starts(tmp_path: Path):
     path = tmp_path / "bot.yaml"
     path.write_text(yaml.safe_dump({"scheduler": SCHEDULER}) + shown)
     there = load_config(path)
-    async with open_registry(there, Secrets("", "", {}, None, ""), SystemClock()) as registry:
+    async with open_registry(
+        there, Secrets("", "", {}, None, ""), SystemClock(), skills_of(there)
+    ) as registry:
         policy = sound_policy(there, registry)
     assert (len(policy.rules), len(policy.freezes)) == (3, 3)
     keys = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
@@ -70,6 +73,19 @@ def test_a_policy_that_nobody_could_meet_starts_nothing():
         sound_policy(config({"count": 3}, {"U1": "admin", "U2": "admin"}), TOOLS)
     with pytest.raises(ConfigInvalid, match="there is no tool swich"):
         sound_policy(config({"tools": ["swich"]}, {"U1": "admin"}), TOOLS)
+
+
+@pytest.mark.parametrize("name", AGENTS_OWN)
+def test_a_rule_about_a_tool_of_the_agent_itself_is_known_even_while_the_tool_is_off(name: str):
+    assert sound_policy(config({"tools": [name]}, {"U1": "admin"}), TOOLS).rules
+
+
+async def test_the_registry_that_is_looked_at_has_every_tool_of_the_bot(tmp_path: Path):
+    path = tmp_path / "bot.yaml"
+    path.write_text(yaml.safe_dump({"scheduler": SCHEDULER}))
+    there, secrets = load_config(path), Secrets("", "", {}, None, "")
+    async with open_registry(there, secrets, SystemClock(), skills_of(there), routed=True) as registry:
+        assert registry.names >= set(AGENTS_OWN)
 
 
 def test_a_lesser_flaw_is_logged_and_starts(caplog: pytest.LogCaptureFixture):

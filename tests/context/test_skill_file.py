@@ -146,6 +146,7 @@ BROKEN: dict[str, tuple[str | bytes, int]] = {
     "open lists": (f"---\n{deep('[', '')}---\nLook.", 4),
     "long front matter": (f"---\n{HEAD}license: {'x' * 17_000}\n---\nLook.", 2),
     "no character": (f'---\n{HEAD}license: "\\UFFFFFFFF"\n---\nLook.', 2),
+    "half a character": (f'---\n{HEAD}license: "\\ud800"\n---\nLook.', 2),
     "not UTF-8": (b"---\nname: triage\ndescription: caf\xe9\n---\nLook.", 3),
     "UTF-16": (f"---\n{HEAD}---\nLook.".encode("utf-16"), 1),
     "NUL": (f"---\n{HEAD}---\nLook\x00.", 5),

@@ -88,6 +88,11 @@ LIFE: dict[str, dict[str, Any]] = {
     "will_be_taken_back": {"plan": REVERSIBLE, "keep_for": timedelta(minutes=30)},
     "undo_of": {"inverse_of": "prop_0"},
     "again_of": {"supersedes": "prop_0"},
+    "may_repeat": {"supersedes": "prop_0", "may_repeat": "prop_0"},
+    "unknown_renewed": {
+        **DECIDED, "state": ProposalState.OUTCOME_UNKNOWN, "outcome_text": "The answer was lost on its way.",
+        "superseded_by": "prop_2", "finished_at": at(3),
+    },
     "rejected_with_reason": {
         **DECIDED, "state": ProposalState.REJECTED, "reason": "not tonight: the month closes at 06:00",
     },

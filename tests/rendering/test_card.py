@@ -67,8 +67,8 @@ BUTTONS = {
     ProposalState.WITHDRAWN: ["again"],
     ProposalState.DRIFTED: ["again"],
     ProposalState.APPLIED: ["continue"],
-    ProposalState.FAILED: ["continue"],
-    ProposalState.OUTCOME_UNKNOWN: ["continue"],
+    ProposalState.FAILED: ["again", "continue"],
+    ProposalState.OUTCOME_UNKNOWN: ["look", "again", "continue"],
 }
 
 
@@ -87,6 +87,7 @@ def test_a_card_offers_what_can_be_done_in_its_state_and_only_a_pending_one_call
         ("kept", ["undo", "continue"]),
         ("undone", ["continue"]),
         ("superseded_by", []),
+        ("unknown_renewed", ["look", "continue"]),
     ],
 )
 def test_what_was_undone_kept_or_replaced_is_not_offered_again(life, controls):

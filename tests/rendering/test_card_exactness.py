@@ -64,13 +64,14 @@ ACTIONS = st.fixed_dictionaries(
         "tool_hash": NAMES,
         "policy_version": NAMES,
         "quorum": st.integers(1, 4),
+        "may_repeat": st.sampled_from(["", "prop_0", "prop_9"]),
         "keep_for": st.none() | st.builds(lambda seconds: timedelta(seconds=seconds), st.integers(1, 86_400)),
     }
 )
 COVERED = sorted(
     {
         "tool", "arguments", "target", "preconditions", "requester_id", "thread", "expires_at", "tool_hash", "policy_version",
-        "quorum", "keep_for",
+        "quorum", "may_repeat", "keep_for",
     }
 )  # fmt: skip
 """What the digest covers."""
@@ -120,6 +121,7 @@ SHOWN: dict[str, dict[str, Any]] = {
     "reminder": {"asked_again_at": NOW},
     "escalation": {"escalated_at": NOW},
     "predecessor": {"supersedes": "prop_0"},
+    "what it may do again": {"may_repeat": "prop_0"},
     "what it takes back": {"inverse_of": "prop_0"},
 }
 SHOWN_AFTERWARDS: dict[str, dict[str, Any]] = {

@@ -28,16 +28,21 @@ BACK = {"pause": "resume", "resume": "pause"}
 @dataclass
 class ReversibleSwitches(Switches):
     """Switches that name their inverse and their evidence; `looks` are the roles with which they were looked at. `owner` is a
-    fact that plans rest on."""
+    fact that plans rest on; `planning` holds up plans for a task."""
 
     sees: Observation | ToolFailed = field(
         default_factory=lambda: Observation("recovered", Phrase("好了", "it is off"))
     )
     looks: list[Role] = field(default_factory=list)
     owner: str = "ops"
+    planning: dict[int, asyncio.Event] = field(default_factory=dict)
+    held_up: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def plan(self, arguments: FlipArgs, context: ToolContext) -> Plan:
         plan = await super().plan(arguments, context)
+        if (held := self.planning.get(arguments.task_id)) is not None:
+            self.held_up.set()
+            await held.wait()
         facts = {**plan.preconditions, "owner": self.owner}
         back = BACK.get(arguments.action)
         if back is None:
@@ -69,6 +74,7 @@ class Aftercare:
     undoing: Undoing
     keeping: Keeping
     reverting: Reverting
+    watching: Watching
     afterwards: Afterwards
 
     @classmethod
@@ -88,15 +94,19 @@ class Aftercare:
             drafter=panel.drafter, moves=panel.moves, cards=at.cards, applying=at.applying, redactor=panel.redactor,
             seals=SEALS,
         )  # fmt: skip
-        watching = Watching(Observer(panel.registry, panel.redactor), panel.moves, at.cards)
+        watching = Watching(
+            observer=Observer(panel.registry, panel.redactor), moves=panel.moves, cards=at.cards, decisions=at.decisions,
+            telling=telling, clock=panel.clock,
+        )  # fmt: skip
         afterwards = Afterwards(
             proposals=proposals, watching=watching, undoing=undoing, reverting=reverting, clock=panel.clock
         )
-        return cls(panel, at, undoing, keeping, reverting, afterwards)
+        return cls(panel, at, undoing, keeping, reverting, watching, afterwards)
 
     async def press(self, person: Person, proposal: Proposal, control: str) -> Proposal:
         event: ControlUsed = self.panel.event(person, proposal, control)
-        await (self.undoing if control == "undo" else self.keeping).press(event)
+        pressed = {"undo": self.undoing.press, "keep": self.keeping.press, "look": self.watching.press}
+        await pressed[control](event)
         return await self.panel.now(proposal)
 
 

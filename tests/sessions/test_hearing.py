@@ -67,8 +67,8 @@ def router_of(store: SqliteStore, conducted: Conducted, board: Board | None = No
     unused: Any = None
     conductor: Any = conducted
     return Router(
-        store=store, platform=board or Board(), decisions=unused, reading=unused, renewals=unused, reasons=unused,
-        undoing=unused, keeping=unused, forms=unused, followups=unused, conductor=conductor, policy=Policy(),
+        store=store, platform=board or Board(), decisions=unused, reading=unused, reasons=unused, presses={}, looks={},
+        forms=unused, followups=unused, conductor=conductor, policy=Policy(),
     )  # fmt: skip
 
 

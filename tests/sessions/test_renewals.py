@@ -12,11 +12,13 @@ import pytest
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.proposal import Proposal, ProposalState, action_digest
+from chatops_bot.domain.secret_argument import reference
 from chatops_bot.domain.tool import Plan
 from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.ports import Store, ToolContext
-from tests.sessions.panel import ADAM, ANA, BEN, VERA, FlipArgs, Panel, Switches
+from tests.scenarios.tapped_store import before
+from tests.sessions.panel import ADAM, ANA, BEN, VERA, FlipArgs, Panel, Switches, TwoMust
 from tests.small_tools import OSCAR, SESSION
 
 PENDING, SUPERSEDED = ProposalState.PENDING, ProposalState.SUPERSEDED
@@ -35,6 +37,28 @@ async def expired(panel: Panel) -> Proposal:
     panel.clock.advance(timedelta(minutes=61))
     await panel.one.applying.sweep()
     return await panel.now(proposal)
+
+
+async def unknown(panel: Panel) -> Proposal:
+    """The action took its time, and nobody knows whether it took effect; it did not."""
+    proposal = await panel.propose(1, "pause")
+    panel.switches.sticks, panel.switches.fault = (
+        True,
+        ToolFailed(Phrase("超时", "It timed out."), outcome_unknown=True),
+    )
+    done = await panel.press(ANA, proposal)
+    assert done.state is ProposalState.OUTCOME_UNKNOWN
+    panel.switches.sticks, panel.switches.fault = False, None
+    return done
+
+
+async def failed(panel: Panel) -> Proposal:
+    proposal = await panel.propose(1, "pause")
+    panel.switches.sticks = True
+    done = await panel.press(ANA, proposal)
+    assert done.state is ProposalState.FAILED
+    panel.switches.sticks = False
+    return done
 
 
 async def pending(panel: Panel) -> list[Proposal]:
@@ -58,6 +82,57 @@ async def test_the_same_call_is_proposed_anew_as_things_are_now(panel: Panel, ma
     told = [(entry.proposal_id, entry.state) for entry in entries if isinstance(entry, ProposalDecided)]
     assert told == [(old.id, old.state.value), (old.id, "superseded"), (new.id, "applied")]
     assert await panel.steps(new) == ["proposed", "approved", "claimed", "applied"]
+
+
+@pytest.mark.parametrize("made", [unknown, failed])
+async def test_what_was_tried_is_proposed_once_more_and_its_card_keeps_saying_what_came_of_it(
+    panel: Panel, made
+):
+    old = await made(panel)
+    after = await panel.press(BEN, old, "again")
+    (new,) = await pending(panel)
+    assert (after.state, after.outcome_text, after.superseded_by) == (old.state, old.outcome_text, new.id)
+    assert panel.flips() == [(1, "pause")], "a press on Propose again runs nothing"
+    is_in_doubt = old.state is ProposalState.OUTCOME_UNKNOWN
+    assert new.may_repeat == (old.id if is_in_doubt else "")
+    card = str(panel.board.cards[new.id])
+    assert ("This may be done a second time: nobody knows what came of proposal" in card) is is_in_doubt
+    assert f"Proposed again, as {new.code}." in str(panel.board.cards[old.id]) or f"as {new.id}" in str(
+        panel.board.cards[old.id]
+    )
+    assert "again" not in panel.board.buttons(old.id)
+    assert await panel.press(ADAM, after, "again") == after
+    assert panel.board.heard(ADAM) == ["This was proposed again already; decide on the newer card."]
+    assert (await panel.press(ANA, new)).state is ProposalState.APPLIED
+    assert panel.flips(new) == [(1, "pause")]
+
+
+async def test_the_doubt_is_sealed_and_goes_on_with_a_card_that_expired(panel: Panel):
+    await panel.press(BEN, await unknown(panel), "again")
+    (new,) = await pending(panel)
+    assert action_digest(new) != action_digest(replace(new, may_repeat=""))
+    panel.clock.advance(timedelta(minutes=61))
+    await panel.one.applying.sweep()
+    await panel.press(BEN, await panel.now(new), "again")
+    (newest,) = await pending(panel)
+    assert (newest.supersedes, newest.may_repeat) == (new.id, new.may_repeat)
+
+
+async def test_asked_for_anew_in_words_the_card_says_as_well_that_it_may_be_the_second_time(panel: Panel):
+    old = await unknown(panel)
+    panel.memory.writes.clear()
+    assert (await panel.propose(2, "pause", turn="turn_2")).may_repeat == ""
+    assert (await panel.propose(1, "pause", turn="turn_3")).may_repeat == old.id
+    panel.clock.advance(timedelta(days=1, minutes=1))
+    panel.memory.writes.clear()
+    assert (await panel.propose(1, "pause", turn="turn_4")).may_repeat == ""
+
+
+async def test_what_somebody_changed_in_the_store_is_not_proposed_again(panel: Panel):
+    proposal = await panel.propose(1, "pause")
+    forged = replace(proposal, state=ProposalState.FAILED, outcome={"tampered": True})
+    assert not forged.may_be_asked_again
+    assert replace(forged, outcome={}).may_be_asked_again
 
 
 async def test_whoever_proposes_again_is_the_one_who_asked(panel: Panel):
@@ -118,7 +193,7 @@ async def test_what_somebody_asked_for_again_in_words_gets_no_second_card(panel:
 
 
 @pytest.mark.parametrize("state", ["pending", "applied", "rejected", "superseded"])
-async def test_only_what_drifted_or_expired_is_proposed_again(panel: Panel, state: str):
+async def test_what_waits_or_has_its_end_is_not_proposed_again(panel: Panel, state: str):
     proposal = await panel.propose(1)
     if state == "applied":
         await panel.press(ANA, proposal)
@@ -190,6 +265,72 @@ async def test_of_two_presses_that_did_not_see_each_other_the_later_gives_way_an
         f"The same change waits for approval already, as {stands.code}; it was not proposed a second time."
     ]
     assert panel.board.heard(ADAM) == []
+
+
+async def twice_expired(panel: Panel) -> tuple[Proposal, Proposal]:
+    """Two old cards of one call."""
+    first = await expired(panel)
+    panel.memory.writes.clear()
+    return first, await expired(panel)
+
+
+@pytest.mark.parametrize("voted", [False, True])
+async def test_of_two_that_were_stored_at_once_the_older_one_stands_unless_somebody_approved_the_other(
+    store: Store, clock: ManualClock, voted: bool
+):
+    panel = Panel(store, clock, policy=TwoMust())
+    first, second = await twice_expired(panel)
+
+    async def the_other_press() -> None:
+        clock.advance(timedelta(seconds=1))
+        await panel.press(ADAM, second, "again")
+        (newer,) = await pending(panel)
+        if voted:
+            await panel.press(ANA, newer)
+
+    await panel.over(before("proposals.add", the_other_press)(store)).press(BEN, first, "again")
+    (stands,) = await pending(panel)
+    assert stands.supersedes == (second if voted else first).id
+    assert panel.board.cards[stands.id].fallback.startswith("Approval needed: ")
+    gone = await panel.now_of((await panel.now(first if voted else second)).superseded_by)
+    assert (gone.state, gone.superseded_by) == (SUPERSEDED, stands.id)
+    assert panel.board.cards[gone.id].fallback.startswith("Replaced: ")
+    told = f"The same change waits for approval already, as {stands.code}; it was not proposed a second time."
+    assert (panel.board.heard(BEN), panel.board.heard(ADAM)) == ([told] if voted else [], [])
+
+
+async def test_what_somebody_approves_just_before_it_would_make_way_is_run(panel: Panel):
+    first, second = await twice_expired(panel)
+
+    async def the_other_press() -> None:
+        panel.clock.advance(timedelta(seconds=1))
+        await panel.press(ADAM, second, "again")
+
+    async def approve_that() -> None:
+        await panel.press(ANA, await panel.now_of((await panel.now(second)).superseded_by))
+
+    late = before("proposals.move", approve_that, nth=2)(
+        before("proposals.add", the_other_press)(panel.store)
+    )
+    await panel.over(late).press(BEN, first, "again")
+    assert panel.flips() == [(1, "pause")]
+    (stands,) = await pending(panel)
+    assert list(panel.board.buttons(stands.id)) == ["approve", "reject"]
+    assert (await panel.press(ANA, stands)).state is ProposalState.DRIFTED
+
+
+async def test_what_somebody_typed_in_secret_is_gone_so_it_is_asked_for_anew(panel: Panel):
+    arguments = panel.switches.spec.arguments(task_id=1, action="pause", note=reference("form_1", "s_1"))
+    context = ToolContext(OSCAR, SESSION, "turn_1")
+    old = await panel.drafter.draft(panel.switches, arguments, context, call_id="c", language="en")
+    await panel.moves.add(old, OSCAR, {})
+    await panel.one.cards.show_new(old)
+    panel.clock.advance(timedelta(hours=1))
+    await panel.one.applying.sweep()
+    assert (await panel.press(BEN, old, "again")).state is ProposalState.EXPIRED
+    assert panel.board.heard(BEN) == [
+        "It cannot be proposed again: what was typed into its form is deleted; ask for the change again and fill it in anew."
+    ]
 
 
 async def test_a_secret_in_the_reason_why_it_cannot_be_is_not_told(store: Store, clock: ManualClock):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,13 +11,13 @@ from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Role
-from chatops_bot.domain.proposal import Proposal
+from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.tool import Observation
 from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.ports import Store
 from tests.scenarios.tapped_store import tapped
 from tests.sessions.aftercare import Aftercare, ReversibleSwitches, passes
-from tests.sessions.panel import ANA, Panel
+from tests.sessions.panel import ANA, VERA, Panel
 from tests.small_tools import SESSION
 
 
@@ -61,6 +61,35 @@ async def test_it_looks_after_one_and_after_five_minutes_and_then_no_more(panel:
 def panel_finished(proposal: Proposal) -> datetime:
     assert proposal.finished_at is not None
     return proposal.finished_at
+
+
+async def test_where_nobody_knows_what_came_of_it_anybody_may_have_the_bot_look_once_more(
+    panel: Panel, switches
+):
+    watch = Aftercare.of(panel)
+    switches.fault = ToolFailed(Phrase("超时", "It timed out."), outcome_unknown=True)
+    unknown = await panel.press(ANA, await panel.propose())
+    panel.clock.advance(timedelta(hours=2))
+    switches.sees = Observation("as_intended", Phrase("已停", "it is off"))
+    looked = await watch.press(VERA, unknown, "look")
+    assert (looked.state, told(looked)) == (ProposalState.OUTCOME_UNKNOWN, [("as_intended", "it is off")])
+    assert switches.looks == [Role.VIEWER]
+    assert "as intended – it is off" in str(panel.board.cards[unknown.id])
+    row = (await panel.rows(unknown))[-1]
+    assert (row.decision, row.person_id) == ("looked_again", VERA.id)
+    assert len(switches.applied) == 1
+
+
+async def test_what_has_its_end_or_no_evidence_is_not_looked_at_on_request(store: Store, clock: ManualClock):
+    panel = Panel(store, clock)
+    watch, done = Aftercare.of(panel), await panel.press(ANA, await panel.propose())
+    assert await watch.press(VERA, done, "look") == done
+    panel.switches.fault = ToolFailed(Phrase("超时", "It timed out."), outcome_unknown=True)
+    unknown = await panel.press(ANA, await panel.propose(2))
+    assert await watch.press(VERA, unknown, "look") == unknown
+    assert [said.partition(";")[0] for said in panel.board.heard(VERA)][1:] == [
+        "A change of this kind names nothing to look at"
+    ]
 
 
 async def test_what_was_seen_is_remembered_for_the_model(panel: Panel, switches):

@@ -21,6 +21,10 @@ class Arm:
     name: str
     texts: PromptTexts
 
+    @property
+    def agents(self) -> tuple[str, ...]:
+        return PromptRegistry(self.texts).agent_ids
+
     def secret(self, case: Case) -> Sequence[str]:
         """The sentences of this case's prompt that no answer may repeat. Raises ConfigInvalid for an agent that there is not."""
         return confidential(PromptRegistry(self.texts).get(case.agent, case.language))
@@ -31,6 +35,10 @@ def named_arm(config: AgentsConfig, name: str = "") -> Arm:
     instead. No rollout chooses among them: an arm is one text. Raises ConfigInvalid for what there is not."""
     texts = configured_texts(config)
     if name and Path(name).is_dir():
+        if not any(Path(name).glob("**/*.yaml")):
+            raise ConfigInvalid(
+                f"{name} holds no prompts (agents/*.yaml, tools.*.yaml); name another folder."
+            )
         texts = read_prompts([bundled("prompts"), Path(name)])
     elif name:
         having = {agent for agent, _, version in texts.agents if version == name}

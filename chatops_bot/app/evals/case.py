@@ -4,14 +4,13 @@ What is expected says nothing of wording: which tools are called, with which arg
 that nothing in it was made up. So one expectation holds for a script, for the offline rules and for a language model.
 """
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from chatops_bot.app.config_file import KeyPath, read_config_file
+from chatops_bot.app.config_file import problems_of, read_config_file
 from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.people import Risk
@@ -178,7 +177,9 @@ class Case(_Part):
 def load_case(path: Path) -> Case:
     """The case in a file. Raises CaseInvalid with file and line, a line for each problem."""
     try:
-        value, lines = read_config_file(path, max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
+        value, lines = read_config_file(
+            path, what="case", named_by="of a case", max_bytes=MAX_BYTES, max_depth=MAX_DEPTH
+        )
     except ConfigInvalid as error:
         raise CaseInvalid(str(error)) from error
     if not isinstance(value, dict):
@@ -186,7 +187,7 @@ def load_case(path: Path) -> Case:
     try:
         return Case.model_validate(value)
     except ValidationError as error:
-        raise CaseInvalid("\n".join(_problems(path, error, lines))) from error
+        raise CaseInvalid("\n".join(problems_of(path, error, lines, Case))) from error
 
 
 def load_cases(paths: Iterable[Path]) -> list[Case]:
@@ -214,11 +215,3 @@ def load_cases(paths: Iterable[Path]) -> list[Case]:
     if problems:
         raise CaseInvalid("\n".join(problems))
     return [cases[name][0] for name in sorted(cases)]
-
-
-def _problems(path: Path, error: ValidationError, lines: Mapping[KeyPath, int]) -> Iterable[str]:
-    for problem in error.errors():
-        at = tuple(map(str, problem["loc"]))
-        line = next((lines[at[:size]] for size in range(len(at), 0, -1) if at[:size] in lines), 1)
-        what = re.sub(r"^Value error, ", "", problem["msg"]).rstrip(".")
-        yield f"{path}, line {line}: {'.'.join(at) or 'the case'}: {what[0].lower()}{what[1:]}; correct it."

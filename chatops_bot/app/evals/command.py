@@ -1,7 +1,8 @@
 """`chatops-bot eval run`: which cases, on which model, with which texts, and what is said at the end."""
 
+import difflib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +26,7 @@ from chatops_bot.app.evals.report import comparison_lines, jsonl, lines_of
 from chatops_bot.app.evals.runner import Bench, Run, run_case
 from chatops_bot.app.evals.worlds import open_worlds
 from chatops_bot.app.logs import set_up_logs
-from chatops_bot.app.skills import skills_of
+from chatops_bot.app.skills import borrowed_library, skills_of
 from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
@@ -56,7 +57,7 @@ class EvalOptions:
 async def evaluate(
     options: EvalOptions, env: Mapping[str, str], say: Callable[[str], None] | None = None
 ) -> int:
-    """Run and report. Returns 1 when an expectation failed, or the gate objects to the second arm.
+    """Run and report. Returns 1 when an expectation failed; of two arms, when the gate objects to the second.
 
     Raises CaseInvalid, EvalRefused or ConfigInvalid before anything runs.
     """
@@ -69,33 +70,78 @@ async def evaluate(
             "No model is configured, so nothing can run live: set OPENAI_BASE_URL, OPENAI_MODEL and OPENAI_API_KEY."
         )
     arms = [named_arm(config.agents, name) for name in options.arms or ("",)]
+    _refuse_unknown_agents(cases, arms)
+    if options.out is not None:
+        _write(options.out, ())  # before anything runs: an hour of answers shall have a place
     runs = await _run_all(options, cases, arms, config, secrets)
     for line in lines_of(runs):
         say(line)
-    is_refused = False
+    is_fine = all(run.verdict.passed for run in runs)
     if len(arms) == 2:
         first, second = ([run for run in runs if run.arm == arm.name] for arm in arms)
         found = compare(first, second)
-        is_refused = bool(found.objections)
+        is_fine = not found.objections
         for line in comparison_lines(found):
             say(line)
     if options.out is not None:
-        options.out.write_text("".join(f"{line}\n" for line in jsonl(runs)), encoding="utf-8")
+        _write(options.out, jsonl(runs))
         say(f"{len(runs)} runs are in {options.out}")
-    return PASSED if all(run.verdict.passed for run in runs) and not is_refused else FAILED
+    return PASSED if is_fine else FAILED
+
+
+def _write(path: Path, lines: Iterable[str]) -> None:
+    try:
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    except OSError as error:
+        raise EvalRefused(
+            f"{path} cannot be written ({error.strerror}); name another file with --json."
+        ) from error
 
 
 def chosen_cases(options: EvalOptions) -> list[Case]:
     """The cases of the named files and folders, or those that ship, as far as they have the tags and run on a model that was
     asked for. Raises EvalRefused when none is left."""
-    cases = load_cases(options.paths or (bundled("evals") / "cases",))
+    cases = _named(options.paths)
     cases = [case for case in cases if set(options.tags) <= set(case.tags)]
     cases = [case for case in cases if any(case.runs_on(kind) for kind in options.kinds)]
     if not cases:
+        with_tags = f" with the tags {', '.join(options.tags)}" if options.tags else ""
         raise EvalRefused(
-            f"No case fits: none has what was asked for and runs on {', '.join(options.kinds)}."
+            f"No case fits: none{with_tags} runs on {', '.join(options.kinds)}; leave out --tag, or name another --model."
         )
     return cases
+
+
+def _named(named: Sequence[Path]) -> list[Case]:
+    """The cases of files, of folders, and of the shipped set by their ids. Raises EvalRefused for what is none of these, and
+    CaseInvalid."""
+    shipped = bundled("evals") / "cases"
+    ids = {path.stem: path for path in sorted(shipped.rglob("*.yaml"))}
+    paths: list[Path] = []
+    unknown: list[Path] = []
+    for path in named:
+        found = path if path.exists() else ids.get(str(path))
+        (unknown if found is None else paths).append(found or path)
+    if unknown:
+        raise EvalRefused("\n".join(_unknown(str(path), ids) for path in unknown))
+    return load_cases(paths or (shipped,))
+
+
+def _unknown(name: str, ids: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, ids, n=3) or [one for one in ids if one.startswith(name)][:3]
+    hint = f" (near: {', '.join(near)})" if near else ""
+    return f"{name} is no file, no folder, and no id of a case that ships{hint}; without a name all that ship are run."
+
+
+def _refuse_unknown_agents(cases: Sequence[Case], arms: Sequence[Arm]) -> None:
+    problems = [
+        f"The case {case.id} is for the agent {case.agent}, which is not among the {arm.name} prompts; there are {', '.join(arm.agents)}."
+        for arm in arms
+        for case in cases
+        if case.agent not in arm.agents
+    ]
+    if problems:
+        raise EvalRefused("\n".join(problems))
 
 
 async def _run_all(
@@ -106,8 +152,9 @@ async def _run_all(
     runs: list[Run] = []
     async with AsyncExitStack() as stack:
         worlds = await stack.enter_async_context(open_worlds(cases, clock, options.data))
-        skills = skills_of(config)
-        await skills.library.refresh()
+        library = stack.enter_context(borrowed_library(config.skills, config.data))
+        skills = skills_of(config, library)
+        await skills.refresh()
         bench = Bench(config, secrets, worlds, clock, ids, skills)
         if secrets.model is not None and "live" in options.kinds:
             session = await stack.enter_async_context(aiohttp.ClientSession())

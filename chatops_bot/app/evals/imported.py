@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from chatops_bot.app.config_file import NamingLoader
 from chatops_bot.app.evals.case import Case
 from chatops_bot.domain.errors import ChatopsError
 
@@ -19,8 +20,11 @@ class ImportRefused(ChatopsError):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
+    """`left_out` are the names of those that could not be played here, by the reason."""
+
     cases: tuple[Case, ...]
     problems: tuple[str, ...]
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def read_text(path: Path) -> str:
@@ -34,21 +38,29 @@ def read_text(path: Path) -> str:
 def read_json(path: Path) -> Any:
     """Raises ImportRefused with the line."""
     try:
-        return json.loads(read_text(path))
+        return json_value(read_text(path))
     except json.JSONDecodeError as error:
         raise ImportRefused(f"{path}, line {error.lineno}: is not valid JSON ({error.msg}).") from error
     except (ValueError, RecursionError) as error:
         raise ImportRefused(f"{path}: is not JSON that can be read ({error}).") from error
 
 
+def json_value(text: str) -> Any:
+    """The value of a JSON text. Raises ValueError, also for one with half a character in it, which no file could hold, or
+    RecursionError."""
+    value = json.loads(text)
+    json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
 def read_mapping(path: Path) -> Mapping[str, Any]:
     """The keys of a YAML file. Raises ImportRefused with the line where there is one."""
     try:
-        value = yaml.safe_load(read_text(path))
+        value = yaml.load(read_text(path), Loader=NamingLoader)  # noqa: S506  # it is a SafeLoader
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ImportRefused(f"{path}, line {line}: is not valid YAML ({error.problem}).") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except (yaml.YAMLError, RecursionError) as error:
         raise ImportRefused(f"{path}: is not YAML that can be read ({error}).") from error
     if not isinstance(value, dict):
         raise ImportRefused(f"{path}: holds no keys.")

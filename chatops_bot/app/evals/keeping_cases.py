@@ -6,6 +6,7 @@ from pathlib import Path
 
 from chatops_bot.app.config import secrets_as_set
 from chatops_bot.app.evals.holmes import import_holmes
+from chatops_bot.app.evals.imported import ImportRefused
 from chatops_bot.app.evals.opensre import import_opensre
 from chatops_bot.app.evals.recording import NotRecorded, record
 from chatops_bot.app.evals.writing import write_case
@@ -39,11 +40,15 @@ def record_thread(where: Where, named: str, out: Path, turn: int) -> int:
 
 def import_set(name: str, checkout: Path, out: Path) -> int:
     """Write every case, and say what could not be used. Raises ImportRefused when there is nothing to import."""
+    if not checkout.is_dir():
+        raise ImportRefused(f"{checkout} is no folder; name a checkout of the set, or a folder in one.")
     found = _SETS[name](checkout)
     for case in found.cases:
         write_case(out / f"{case.id}.yaml", case, f"Imported from {case.source}.")
     for problem in found.problems:
         _say(problem)
+    for reason, names in found.left_out.items():
+        _say(f"left out, {reason}: {', '.join(names)}")
     _say(f"{len(found.cases)} cases are in {out}; {len(found.problems)} problems")
     return NOT_ALL if found.problems else DONE
 

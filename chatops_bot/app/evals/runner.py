@@ -8,9 +8,9 @@ import asyncio
 import json
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from chatops_bot.app.config import Config, Secrets
@@ -23,6 +23,7 @@ from chatops_bot.app.evals.observed import Kept, Observed, observe
 from chatops_bot.app.evals.script import CaseScript
 from chatops_bot.app.evals.worlds import Worlds
 from chatops_bot.app.local_desk import LocalDesk, Rests
+from chatops_bot.app.registry import assembled
 from chatops_bot.app.skills import BotSkills
 from chatops_bot.domain.form import FormState
 from chatops_bot.domain.model import Reasoning
@@ -42,7 +43,7 @@ from chatops_bot.tools.registry import Registry
 
 ASKER = "evals"
 THREAD = "t_case"
-PATIENCE = {"scripted": 30.0, "offline": 30.0, "live": 300.0}
+PATIENCE: Mapping[Kind, float] = {"scripted": 30.0, "offline": 30.0, "live": 300.0}
 """Seconds for one question, which a hung model or tool would otherwise take for good."""
 REST_SECONDS = 2.0
 
@@ -58,6 +59,7 @@ class Bench:
     ids: Ids
     skills: BotSkills
     live: LLM | None = None
+    patience: Mapping[Kind, float] = field(default_factory=lambda: PATIENCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ async def run_case(bench: Bench, case: Case, kind: Kind, arm: Arm, repeat: int =
         raise ValueError("a live run needs a configured model")
     started = time.monotonic()
     async with _desk(bench, case, model, arm) as (desk, registry, store):
-        views = await _converse(desk, store, case, bench.clock, PATIENCE[kind])
+        views = await _converse(desk, store, case, bench.clock, bench.patience[kind])
         kept = Kept(
             await store.transcripts.load(session()),
             views,
@@ -109,10 +111,10 @@ async def _desk(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="chatops-bot-eval-"))
         store = await SqliteStore.open(Path(folder) / "bot.db", bench.clock)
         stack.push_async_callback(store.aclose)
-        registry = Registry([*bench.worlds.tools(case), *bench.skills.tools_over(store)])
         config = bench.config.model_copy(
             update={"agents": bench.config.agents.model_copy(update={"default": case.agent})}
         )
+        registry = assembled(config, bench.worlds.tools(case), bench.skills, store, arm.texts, routed=False)
         core = build_core(
             config, bench.secrets, clock=bench.clock, ids=bench.ids, store=store, model=model, registry=registry,
             platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, bench.ids, None),
@@ -127,7 +129,8 @@ async def _desk(
 async def _converse(
     desk: LocalDesk, store: Store, case: Case, clock: Clock, patience: float
 ) -> dict[str, View]:
-    """Ask every question in one thread; returns the messages that the last one left on the screen."""
+    """Ask every question in one thread; returns the messages that the last one left on the screen, or the one
+    that took longer than `patience` seconds."""
     seeded: list[Entry] = []
     for number, said in enumerate(case.thread, 1):
         seeded += _entries(said, f"turn_before_{number}", case, clock)
@@ -135,14 +138,15 @@ async def _converse(
     nobody = TurnRested("turn_before", clock.now(), TurnOutcome.ANSWERED, "")
     await store.transcripts.append(session(), seeded or [nobody])
     views: dict[str, View] = {}
-    for question in case.ask:
-        views = {}
-        async with asyncio.timeout(patience):
-            async for frame in desk.ask(ASKER, question, thread=THREAD, role=Role(case.role)):
-                if isinstance(frame, Shown):
-                    views[frame.message] = frame.view
-                elif isinstance(frame, Whispered):
-                    views[f"whisper {len(views)}"] = frame.view
+    with suppress(TimeoutError):  # what hangs is one case that failed, and not the end of the others
+        for question in case.ask:
+            views.clear()
+            async with asyncio.timeout(patience):
+                async for frame in desk.ask(ASKER, question, thread=THREAD, role=Role(case.role)):
+                    if isinstance(frame, Shown):
+                        views[frame.message] = frame.view
+                    elif isinstance(frame, Whispered):
+                        views[f"whisper {len(views)}"] = frame.view
     return views
 
 

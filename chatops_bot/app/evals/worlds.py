@@ -12,9 +12,9 @@ from pathlib import Path
 
 import httpx
 
-from chatops_bot.app.core import trusted_authorities
 from chatops_bot.app.evals.case import Case
 from chatops_bot.app.evals.recorded import recorded_tools
+from chatops_bot.app.registry import trusted_authorities
 from chatops_bot.domain.errors import ChatopsError
 from chatops_bot.domain.people import Role
 from chatops_bot.ports import Clock, Tool

@@ -6,8 +6,13 @@ from typing import Any
 import yaml
 
 from chatops_bot.app.evals.case import Case, load_case
+from chatops_bot.domain.errors import ChatopsError
 
 WIDTH = 110
+
+
+class NotWritten(ChatopsError):
+    """A case that no file could be made of; the message names the place."""
 
 
 class _Dumper(yaml.SafeDumper):
@@ -33,7 +38,12 @@ def case_text(case: Case, comment: str = "") -> str:
 
 
 def write_case(path: Path, case: Case, comment: str = "") -> None:
-    """Write a case, and read it again: raises CaseInvalid for one that would not come back."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(case_text(case, comment), encoding="utf-8")
+    """Write a case, and read it again: raises CaseInvalid for one that would not come back, NotWritten where no file can be."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(case_text(case, comment), encoding="utf-8")
+    except OSError as error:
+        raise NotWritten(
+            f"{path} cannot be written ({error.strerror}); name another place with -o."
+        ) from error
     load_case(path)

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 PLATFORM = "slack"
 CONTROLS = (
-    "approve", "reject", "reason", "show", "page", "read", "again", "undo", "keep", "continue", "stop", "followup", "form",
+    "approve", "reject", "reason", "show", "page", "read", "again", "look", "undo", "keep", "continue", "stop", "followup", "form",
 )  # fmt: skip
 """How the names of controls begin; a button of any other name is not ours or is from another version."""
 _NEW_MESSAGES = (None, "thread_broadcast", "file_share")
