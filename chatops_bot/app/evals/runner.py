@@ -20,6 +20,7 @@ from chatops_bot.app.evals.arms import Arm
 from chatops_bot.app.evals.case import Case, Kind, Said
 from chatops_bot.app.evals.judging import Tools, Verdict, judge
 from chatops_bot.app.evals.observed import Kept, Observed, observe
+from chatops_bot.app.evals.recorded import with_recorded
 from chatops_bot.app.evals.script import CaseScript
 from chatops_bot.app.evals.worlds import Worlds
 from chatops_bot.app.local_desk import LocalDesk, Rests
@@ -114,6 +115,7 @@ async def _desk(
             update={"agents": bench.config.agents.model_copy(update={"default": case.agent})}
         )
         registry = assembled(config, bench.worlds.tools(case), bench.skills, store, arm.texts, routed=False)
+        registry = with_recorded(registry, case.recordings)
         core = build_core(
             config, bench.secrets, clock=bench.clock, ids=bench.ids, store=store, model=model, registry=registry,
             platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, bench.ids, None),
