@@ -77,6 +77,8 @@ def judge(case: Case, seen: Observed, tools: Tools, secret: Sequence[str] = ()) 
 
 
 def _outcome(want: Expected, seen: Observed) -> Iterator[Failure]:
+    if seen.waited:
+        yield Failure(f"time: no answer within {seen.waited:g} seconds")
     if want.outcome is not None and seen.outcome != want.outcome:
         yield Failure(f"outcome: {seen.outcome or 'no turn'}, not {want.outcome}")
     if want.max_rounds is not None and seen.rounds > want.max_rounds:

@@ -8,7 +8,7 @@ import asyncio
 import json
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +44,8 @@ from chatops_bot.tools.registry import Registry
 
 ASKER = "evals"
 THREAD = "t_case"
-PATIENCE = {"scripted": 30.0, "offline": 30.0, "live": 300.0}
-"""Seconds for one question, which a hung model or tool would otherwise take for good."""
+PATIENCE: Mapping[Kind, float] = {"scripted": 30.0, "offline": 30.0, "live": 300.0}
+"""Seconds for one question, which a hung model or tool would otherwise take for good; then the run has failed."""
 REST_SECONDS = 2.0
 
 
@@ -59,6 +59,7 @@ class Bench:
     clock: Clock
     ids: Ids
     skills: BotSkills
+    patience: Mapping[Kind, float]
     live: LLM | None = None
 
 
@@ -81,12 +82,14 @@ async def run_case(bench: Bench, case: Case, kind: Kind, arm: Arm, repeat: int =
         raise ValueError("a live run needs a configured model")
     started = time.monotonic()
     async with _desk(bench, case, model, arm) as (desk, registry, store):
-        views = await _converse(desk, store, case, bench.clock, PATIENCE[kind])
+        views: dict[str, View] = {}
+        in_time = await _converse(desk, store, case, bench.clock, bench.patience[kind], views)
         kept = Kept(
             await store.transcripts.load(session()),
             views,
             await store.proposals.in_states(frozenset(ProposalState)),
             [form for form in await store.forms.open() if form.state is FormState.OPEN],
+            waited=0.0 if in_time else bench.patience[kind],
         )
     seen = observe(
         kept,
@@ -128,25 +131,30 @@ async def _desk(
 
 
 async def _converse(
-    desk: LocalDesk, store: Store, case: Case, clock: Clock, patience: float
-) -> dict[str, View]:
-    """Ask every question in one thread; returns the messages that the last one left on the screen."""
+    desk: LocalDesk, store: Store, case: Case, clock: Clock, patience: float, views: dict[str, View]
+) -> bool:
+    """Ask every question in one thread, and put the messages that the last one left on the screen into `views`. False when one
+    was not answered within `patience` seconds; then the rest are not asked."""
     seeded: list[Entry] = []
     for number, said in enumerate(case.thread, 1):
         seeded += _entries(said, f"turn_before_{number}", case, clock)
     # A thread exists from its first entry on, and the desk goes on only with one that exists.
     nobody = TurnRested("turn_before", clock.now(), TurnOutcome.ANSWERED, "")
     await store.transcripts.append(session(), seeded or [nobody])
-    views: dict[str, View] = {}
     for question in case.ask:
-        views = {}
-        async with asyncio.timeout(patience):
-            async for frame in desk.ask(ASKER, question, thread=THREAD, role=Role(case.role)):
-                if isinstance(frame, Shown):
-                    views[frame.message] = frame.view
-                elif isinstance(frame, Whispered):
-                    views[f"whisper {len(views)}"] = frame.view
-    return views
+        views.clear()
+        try:
+            async with asyncio.timeout(patience) as limit:
+                async for frame in desk.ask(ASKER, question, thread=THREAD, role=Role(case.role)):
+                    if isinstance(frame, Shown):
+                        views[frame.message] = frame.view
+                    elif isinstance(frame, Whispered):
+                        views[f"whisper {len(views)}"] = frame.view
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return False
+    return True
 
 
 def session() -> SessionKey:
