@@ -21,6 +21,7 @@ from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.bundled import load_phrases
 from chatops_bot.app.clock import RandomIds, SystemClock
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.domain.audit import AuditRecord
 from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.people import Person, Role
@@ -66,7 +67,7 @@ class KeptEntries:
         del self._texts[session]
 
 
-PHRASES = load_phrases()["en"].loop
+PHRASES = load_phrases()["en"]
 _AUDIT_VALUES = attrgetter(*(field.name for field in fields(AuditRecord)))
 
 
@@ -108,6 +109,7 @@ class Product:
                 lambda _tools, _skills: self.system,
                 (UserMessage(prompt),),
                 PHRASES,
+                fresh_marks(self.ids.nonce),
             ),
         )
         await loop.run_turn(turn, emit)

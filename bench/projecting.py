@@ -4,21 +4,24 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from itertools import count
 
 from bench.measuring import in_turns, table
+from chatops_bot.app.bundled import load_phrases
+from chatops_bot.context.fence import kept_marks
 from chatops_bot.context.history import project
 from chatops_bot.context.window import fit
 from chatops_bot.domain.model import Message, Reasoning
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import Entry, ModelSaid, ToolReturned, TurnRested, UserSaid
+from chatops_bot.domain.withheld import Withheld
 
 ENTRIES = 1_000
 RESULT = json.dumps(
     {"count": 20, "rows": [{"id": n, "name": f"task-{n}", "status": "failed"} for n in range(20)]}
 )
 ROOM = 40_000
+WORDS = load_phrases()["en"].history
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 
 
@@ -44,13 +47,12 @@ def read(entries: list[Entry]) -> int:
 
 
 def projected(entries: list[Entry]) -> list[Message]:
-    numbers = count()
-    return project(entries, nonce=lambda: f"{next(numbers):032x}")
+    return project(entries, marks=Withheld().watching_marks(kept_marks(b"a key", "a session")), words=WORDS)
 
 
 def sent(entries: list[Entry]) -> int:
     """Projected and fitted into a room that it outgrows several times over; the number of messages that are sent."""
-    return len(fit(projected(entries), ROOM, lambda: "f" * 32))
+    return len(fit(projected(entries), ROOM, kept_marks(b"a key", "a session")))
 
 
 def report(rounds: int) -> str:

@@ -25,7 +25,7 @@ from chatops_bot.tools.proposing import Proposer
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
 OSCAR = Person("U1", "Oscar", Role.OPERATOR)
 HOUR = timedelta(hours=1)
-PHRASES = load_phrases()["en"].loop
+PHRASES = load_phrases()["en"]
 KEY = b"the key of the tests, 32 bytes.."
 
 

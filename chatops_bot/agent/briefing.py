@@ -7,7 +7,8 @@ conversation itself is never changed by that.
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from chatops_bot.context.prompt_phrases import LoopPhrases
+from chatops_bot.context.fence import Marks
+from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.context.skill_text import loaded_in
 from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
@@ -23,17 +24,22 @@ async def keeps_nothing(prefix: str, tools: Sequence[str]) -> None:
 @dataclass(slots=True)
 class Briefing:
     """`system` writes the system text for the tools on offer and the names of loaded skills; `history` is the conversation up to
-    and with the newest message and its volatile context; `phrases` is what the loop tells the model itself; `window` chooses what
-    is sent of the conversation, None for all. `rounds` is how many steps with tools a loaded skill asked for, 0 when none did;
-    `skills` are the names of those that the asker can see. `keep` is told of each call's system text and tools before it is made."""
+    and with the newest message and its volatile context; `phrases` has what the loop tells the model itself; `marks` are the nonces
+    of the conversation's fences; `window` chooses what is sent of it, None for all. `rounds` is how many steps with tools a
+    loaded skill asked for, 0 when none did; `skills` are the names of those that the asker can see, `told` those of them that
+    not everybody can see, and `read` those of these whose words are in what the model is given. `keep` is told of each call's
+    system text and tools before it is made."""
 
     toolbox: Toolbox
     system: Callable[[Toolbox, frozenset[str]], str]
     history: tuple[Message, ...]
-    phrases: LoopPhrases
+    phrases: PromptPhrases
+    marks: Marks
     window: Window | None = None
     rounds: int = 0
     skills: frozenset[str] = frozenset()
+    told: frozenset[str] = frozenset()
+    read: frozenset[str] = frozenset()
     keep: Callable[[str, Sequence[str]], Awaitable[None]] = keeps_nothing
     agent_id: str = ""
 

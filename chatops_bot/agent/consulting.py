@@ -4,7 +4,7 @@ What crosses the border is a question and an answer, both text: neither sees the
 that is asked only looks: a change would put a card before people that nobody saw being asked for (docs/decisions/0018).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -16,10 +16,10 @@ from chatops_bot.domain.errors import ModelError, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.session import SessionKey, TurnOutcome
-from chatops_bot.domain.tool import ToolResult
+from chatops_bot.domain.tool import CONSULT_AGENT, ToolResult
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.domain.turn_event import CallStarted, Noted, Rested, TurnEvent
-from chatops_bot.ports import CONSULT_AGENT, ToolContext, ToolSpec
+from chatops_bot.ports import ToolContext, ToolSpec
 
 MAX_CONSULTATIONS = 2
 """Consultations of one turn. Each costs several model calls; who needs a third opinion should hand over."""
@@ -30,14 +30,9 @@ CONSULT_SECONDS = 90.0
 ANSWER_CHARS = 8_000
 """About 2,000 tokens: a long answer, and not a dump of what the other agent read."""
 
-DESCRIPTION = (
-    "Ask another agent that your capabilities name, and get its answer. It has tools of its own, sees nothing of this "
-    "conversation but your question, and only looks: it proposes no change."
-)
-
 
 class ConsultArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
     agent_id: str = Field(description="Exact id of the agent to ask.", max_length=64)
     question: str = Field(
         description="The whole question, with the ids and times it is about.", min_length=1, max_length=4_000
@@ -72,13 +67,14 @@ class Consultant:
 
 
 class ConsultAgent:
-    def __init__(self, depth: int = 1) -> None:
-        """`depth` is how many consultations may stand inside each other."""
+    def __init__(self, description: str, depth: int = 1, timeout: float = CONSULT_SECONDS) -> None:
+        """`description` is what the model reads of the tool; `depth` is how many consultations may stand inside each other, and
+        `timeout` how many seconds one gets."""
         self._depth = depth
         self._desk: Consultant | None = None
         self.spec = ToolSpec(
-            CONSULT_AGENT, DESCRIPTION, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
-            timeout=CONSULT_SECONDS, of_agent=True,
+            CONSULT_AGENT, description, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
+            timeout=timeout, of_agent=True, label_argument="agent_id",
         )  # fmt: skip
 
     def answer_with(self, loop: Loop, briefs: Briefs) -> None:
@@ -106,7 +102,7 @@ class ConsultAgent:
             raise ToolFailed(error.phrase) from error
         finally:
             asking.usage += turn.usage
-        return heard.result(agent_id)
+        return heard.result(agent_id, turn.skills_read)
 
     def _admit(self, agent_id: str, context: ToolContext, handoffs: Sequence[str]) -> None:
         """Raises ToolFailed for an agent that may not be asked here."""
@@ -137,8 +133,8 @@ class _Heard:
         elif isinstance(event, Rested):
             self._rest = event
 
-    def result(self, agent_id: str) -> ToolResult:
-        """Raises ToolFailed when no answer came."""
+    def result(self, agent_id: str, skills: Collection[str]) -> ToolResult:
+        """`skills` are those that the agent had read. Raises ToolFailed when no answer came."""
         body = self._rest.body
         if not body:
             raise ToolFailed(_SILENT.filled(agent=agent_id))
@@ -151,7 +147,8 @@ class _Heard:
             content["cut"] = f"{len(body) - ANSWER_CHARS} characters left out"
         if self._rest.outcome is not TurnOutcome.ANSWERED:
             content["incomplete"] = self._notes
-        return ToolResult("ok", content, Phrase(f"{agent_id} 已回答", f"{agent_id} answered"))
+        summary = Phrase(f"{agent_id} 已回答", f"{agent_id} answered")
+        return ToolResult("ok", content, summary, skills_read=tuple(sorted(skills)))
 
 
 _CYCLE = Phrase(

@@ -16,6 +16,7 @@ from itertools import groupby
 
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.step import Step, is_cut, json_error
+from chatops_bot.agent.together import together
 from chatops_bot.context.history import answer_to, assistant_message
 from chatops_bot.context.next_steps import worth_offering
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError, ModelTooLong
@@ -96,7 +97,7 @@ class Turn:
     """One turn's input. `said` is what model and tools have said in it; the loop appends to it. `asked` is the newest message.
 
     `taken_ids` are the ids of all calls that the model sees, so that no id stands for two calls of one history. `usage` adds up
-    what the model calls of the turn cost.
+    what the model calls of the turn cost. `skills_read` are the skills whose words the model has read by now.
     """
 
     context: ToolContext
@@ -110,9 +111,11 @@ class Turn:
     waits: bool = False
     usage: Usage = field(default_factory=Usage)
     taken_ids: set[str] = field(init=False)
+    skills_read: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.memory = TurnMemory(self.briefing.toolbox)
+        self.skills_read = set(self.briefing.read)
         said = (message for message in self.briefing.history if isinstance(message, AssistantMessage))
         self.taken_ids = {call.id for message in said for call in message.calls}
 
@@ -159,7 +162,7 @@ class Loop:
             await self._remember(turn, step, calls)
             if not calls and step.wrote_call and not corrected:
                 corrected = True
-                turn.said.append(SystemMessage(turn.briefing.phrases.call_properly))
+                turn.said.append(SystemMessage(turn.briefing.phrases.loop.call_properly))
                 last_text = step.body or last_text
                 await emit(RoundEnded())
                 continue
@@ -232,7 +235,7 @@ class Loop:
     async def _rest_with_answer(self, turn: Turn, step: Step, last_text: str, emit: Emit) -> None:
         """No tool call: the text was the answer. An empty one is asked for once more, without tools."""
         if step.empty and step.finish is not FinishReason.TRUNCATED:
-            turn.said.append(SystemMessage(turn.briefing.phrases.say_something))
+            turn.said.append(SystemMessage(turn.briefing.phrases.loop.say_something))
             step = await self._ask(turn, emit, may_call=False)
             await self._remember(turn, step, ())
         if step.wrote_call:
@@ -262,9 +265,9 @@ class Loop:
                     await self._store_result(turn, call, _NOT_RUN)
                 continue
             for call in batch:
-                await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call.name)))
+                await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call)))
             waiting: list[TurnEvent] = []
-            async with asyncio.TaskGroup() as group:
+            async with together() as group:
                 running = [group.create_task(self._dispatch(turn, call)) for call in batch]
                 for call, task in zip(batch, running, strict=True):
                     done, milliseconds = await task
@@ -279,11 +282,30 @@ class Loop:
                     if done.form is not None:
                         waiting.append(Asked(done.form))
             turn.usage += turn.context.consultations.take_usage()
-            for interrupt in waiting:  # outside the group, which would wrap a failure to show the card
+            for interrupt in waiting:  # all results are stored: a card that cannot be shown ends the turn
                 turn.waits = True
                 await emit(interrupt)
         for call in calls[MAX_CALLS:]:
             await self._store_result(turn, call, _TOO_MANY)
+
+    async def _run_batch(self, turn: Turn, batch: Sequence[ToolCall], emit: Emit) -> list[TurnEvent]:
+        """Run them at once; returns what waits for people then."""
+        waiting: list[TurnEvent] = []
+        async with asyncio.TaskGroup() as group:
+            running = [group.create_task(self._dispatch(turn, call)) for call in batch]
+            for call, task in zip(batch, running, strict=True):
+                done, milliseconds = await task
+                await self._store_result(turn, call, done.result)
+                await emit(
+                    CallEnded(call.id, call.name, done.result.status, done.result.summary, milliseconds)
+                )
+                turn.suggest(done.result)
+                turn.briefing.take(done.result)
+                if done.proposal is not None:
+                    waiting.append(Proposed(done.proposal))
+                if done.form is not None:
+                    waiting.append(Asked(done.form))
+        return waiting
 
     async def _answer_cut_calls(self, turn: Turn, calls: Sequence[ToolCall]) -> None:
         """The calls of a message that was cut off are not run, however whole they look."""
@@ -307,30 +329,38 @@ class Loop:
         """Store a model message. One with neither text nor calls would only be refused by the next provider."""
         if not step.text.strip() and not calls:
             return
+        briefing, with_skills = turn.briefing, bool(turn.briefing.told or turn.skills_read)
         said = ModelSaid(
-            turn.context.turn_id,
-            self._clock.now(),
-            step.text,
-            step.reasoning,
-            calls,
-            step.model or self._model.name,
-            step.usage,
-        )
+            turn.context.turn_id, self._clock.now(), step.text, step.reasoning, calls, step.model or self._model.name, step.usage,
+            tuple(sorted(briefing.told)), tuple(sorted(briefing.read)), step.body if with_skills else None,
+        )  # fmt: skip
         await self._transcripts.append(turn.context.session, [said])
         turn.said.append(assistant_message(said))
 
     async def _store_result(self, turn: Turn, call: ToolCall, result: ToolResult) -> None:
         content = canonical_json(result.content)
         returned = ToolReturned(
-            turn.context.turn_id, self._clock.now(), call.id, call.name, result.status, content
+            turn.context.turn_id,
+            self._clock.now(),
+            call.id,
+            call.name,
+            result.status,
+            content,
+            result.skills_read,
         )
+        turn.skills_read.update(result.skills_read)
         await self._transcripts.append(turn.context.session, [returned])
-        turn.said.append(answer_to(call, returned, nonce=self._ids.nonce))
+        briefing = turn.briefing
+        turn.said.append(
+            answer_to(
+                call, returned, turn.context.turn_id, marks=briefing.marks, words=briefing.phrases.history
+            )
+        )
 
     async def _sum_up(self, turn: Turn, last_text: str, cap: int, emit: Emit) -> None:
         """The cap is reached: one more call, without tools, sums up; if it fails, the last text stands as incomplete."""
         await emit(Noted(CAP_REACHED.filled(rounds=cap)))
-        turn.said.append(SystemMessage(turn.briefing.phrases.sum_up))
+        turn.said.append(SystemMessage(turn.briefing.phrases.loop.sum_up))
         try:
             step = await self._ask(turn, emit, may_call=False)
         except ModelError:

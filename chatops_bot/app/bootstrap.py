@@ -17,7 +17,7 @@ from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, local_desk, local_people, open_store
 from chatops_bot.app.engine import node_of
 from chatops_bot.app.health import Health
-from chatops_bot.app.local_api import local_api
+from chatops_bot.app.local_api import LocalApi, local_api
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.metering import (
     MeteredModel,
@@ -72,7 +72,8 @@ class Bot:
     bot_user_id: str
     model_name: str
     failed: asyncio.Event
-    reload_prompts: Callable[[], None]
+    read_again: Callable[[], None]
+    """Read prompts and skills again, now; the log says what is in use then."""
 
 
 @asynccontextmanager
@@ -100,7 +101,7 @@ async def open_bot(
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
         texts = configured_texts(config.agents)
-        skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+        skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
         registry = await stack.enter_async_context(
             open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
         )
@@ -118,25 +119,40 @@ async def open_bot(
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
+        await core.secrets.learn()  # before anything is said
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept, platform, clock)
         going_on = partial(_going_on, core, platform, directory, clock, turns, alive)
         peers, never_started = await _join(stack, core, going_on, alive, health)
         await core.applying.recover()
-        desk = local_desk(core, terminal, platform, people, rests, ids)
+        desk = local_desk(core, terminal, platform, people, rests, ids, slack.directory.channel_name)
         api = await stack.enter_async_context(local_api(config.data))
         resting = partial(come_to_rest, slack, core, desk, config.shutdown.drain_seconds)
         stack.push_async_callback(resting, hurry or asyncio.Event())
         core.router.resume(never_started)
         await core.router.resume_forms()
         stack.callback(peers.stop_taking_over)
-        await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
-        await api.start(desk)
-        stack.callback(desk.take_no_more)
+        await _open_doors(stack, slack, api, desk, core, metrics)
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
+        yield Bot(
+            web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills)
+        )
+
+
+def _read_again(core: Core, skills: BotSkills) -> None:
+    core.prompts.reload()
+    skills.asked.set()
+
+
+async def _open_doors(
+    stack: AsyncExitStack, slack: SlackPlatform, api: LocalApi, desk: LocalDesk, core: Core, metrics: Metrics
+) -> None:
+    """From here on people reach the core: in Slack, and on this machine."""
+    await slack.start(metered_events(core.router.handle, metrics), core.router.submit)
+    await api.start(desk)
+    stack.callback(desk.take_no_more)
 
 
 def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[None]]]:
@@ -157,7 +173,7 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
             await work()
 
     leased = {name: partial(in_one_process, work) for name, work in works.items()}
-    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides those that it knows
+    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides them by itself
 
 
 def _in_one_process(store: Store, seconds: float) -> Callable[[], Awaitable[bool]]:
@@ -293,11 +309,18 @@ async def come_to_rest(
     await unless(
         hurry,
         asyncio.gather(
-            core.router.drain(left), core.applying.rest(left), slack.drain(left), desk.drain(left)
+            core.router.drain(left),
+            core.applying.rest(left),
+            core.afterwards.rest(left),
+            slack.drain(left),
+            desk.drain(left),
         ),
     )
     await asyncio.gather(
-        core.router.cut(CUT_SECONDS), core.applying.rest(CUT_SECONDS), desk.aclose(CUT_SECONDS)
+        core.router.cut(CUT_SECONDS),
+        core.applying.rest(CUT_SECONDS),
+        core.afterwards.rest(CUT_SECONDS),
+        desk.aclose(CUT_SECONDS),
     )
 
 

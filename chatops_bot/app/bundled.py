@@ -4,8 +4,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from chatops_bot.app.config_file import read_config_file
 from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.context.routing_data import Routing
 from chatops_bot.context.skill_text import SkillWords
@@ -29,10 +28,9 @@ def load_phrases() -> dict[Language, PromptPhrases]:
     }
 
 
-def load_read_result() -> str:
-    """What the tool `read_result` does, as a model reads it."""
-    text = (bundled("prompts") / "results.en.yaml").read_text(encoding="utf-8")
-    return str(yaml.safe_load(text)["results"]["read_result"])
+def load_description(tool: str) -> str:
+    """What a tool of the agent itself does, as a model reads it."""
+    return str(_read("agent_tools.en.yaml", "descriptions")[tool])
 
 
 def load_skill_words() -> dict[Language, SkillWords]:
@@ -53,5 +51,5 @@ def _languages() -> tuple[Language, ...]:
 
 
 def _read(name: str, root: str) -> dict[str, Any]:
-    value: dict[str, Any] = yaml.safe_load((bundled("prompts") / name).read_text(encoding="utf-8"))[root]
-    return value
+    value, _ = read_config_file(bundled("prompts") / name)
+    return dict(value[root])

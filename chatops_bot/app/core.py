@@ -16,8 +16,10 @@ from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.prompt_reload import PromptReload
 from chatops_bot.app.routing import tool_choice
 from chatops_bot.context.budget import Budget
+from chatops_bot.context.fence import kept_marks
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
-from chatops_bot.domain.people import Role
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
@@ -27,6 +29,7 @@ from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
+from chatops_bot.rendering.channel_names import NameOf, unnamed
 from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
@@ -141,7 +144,18 @@ def build_core(
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     briefer = _briefer(
-        config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted
+        config,
+        registry,
+        prompts.registry,
+        store,
+        redactor,
+        clock,
+        ids,
+        skills,
+        model.name,
+        rerouted,
+        node.fences,
+        engine.policy.may_ask,
     )
     rounds = max(1, config.model.max_rounds // 2)
     for tool in registry:
@@ -164,7 +178,9 @@ def build_core(
 def _sealed(
     config: Config, store: Store, node: Node, hide_in: Sequence[Withheld], clock: Clock, ids: Ids
 ) -> SealedSecrets:
-    return SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
+    return SealedSecrets(
+        store.secret_values, store.proposals, node.secrets, hide_in, ids, config.proposal_lifetime, clock
+    )
 
 
 def _router(
@@ -187,6 +203,7 @@ def _router(
 def _briefer(
     config: Config, registry: Registry, prompts: PromptRegistry, store: Store, redactor: Withheld, clock: Clock, ids: Ids,
     skills: SkillChoice | None, model: str, rerouted: Callable[[], None] | None,
+    fences: bytes, may_ask: Callable[[Person, str, Effect, str], Phrase | None],
 ) -> Briefer:  # fmt: skip
     """What says which agent answers, and what its model is told."""
     choice = tool_choice(registry, prompts.scenarios, rerouted) if rerouted else None
@@ -196,7 +213,7 @@ def _briefer(
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
         keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
-        choice=choice,
+        choice=choice, may_ask=may_ask, marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
     )  # fmt: skip
 
 
@@ -229,10 +246,12 @@ def local_people(config: Config) -> LocalPeople:
 
 
 def local_desk(
-    core: Core, terminal: TerminalPlatform, platform: Platform, people: LocalPeople, rests: Rests, ids: Ids
-) -> LocalDesk:
+    core: Core, terminal: TerminalPlatform, platform: Platform, people: LocalPeople, rests: Rests, ids: Ids,
+    channel_name: NameOf = unnamed,
+) -> LocalDesk:  # fmt: skip
     """The desk in front of a core whose conductor tells `rests`."""
     return LocalDesk(
         terminal=terminal, platform=platform, people=people, router=core.router, store=core.store, rests=rests, ids=ids,
         model_name=core.model_name, decisions_on=core.decisions_on, reading=core.reading, card=core.card,
+        channel_name=channel_name,
     )  # fmt: skip

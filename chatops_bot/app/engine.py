@@ -43,13 +43,14 @@ from chatops_bot.tools.sealed_secrets import SealedSecrets
 class Node:
     """This process among those that share a store: its name, new at each start; who of them lives; and the keys,
     which all of them have: `actions` seal what is approved (the first one seals, each verifies), `secrets` what people type for
-    tools alone, likewise, and `buttons` what a button carries, likewise."""
+    tools alone, likewise, `buttons` what a button carries, likewise, and `fences` makes the nonces of fences."""
 
     name: str
     alive: Liveness
     actions: Sequence[bytes] = field(repr=False)
     buttons: Sequence[bytes] = field(repr=False)
     secrets: Sequence[bytes] = field(repr=False)
+    fences: bytes = field(repr=False)
 
 
 def node_of(store: Store, ids: Ids, keys: Keys | None, alive: Liveness | None = None) -> Node:
@@ -58,9 +59,14 @@ def node_of(store: Store, ids: Ids, keys: Keys | None, alive: Liveness | None = 
     alive = alive or Liveness(store, patience=0)
     if keys is None:
         return Node(
-            store.process, alive, [ids.nonce().encode()], [ids.nonce().encode()], [ids.nonce().encode()]
+            store.process,
+            alive,
+            [ids.nonce().encode()],
+            [ids.nonce().encode()],
+            [ids.nonce().encode()],
+            ids.nonce().encode(),
         )
-    return Node(store.process, alive, keys.actions, keys.buttons, keys.secrets)
+    return Node(store.process, alive, keys.actions, keys.buttons, keys.secrets, keys.fences)
 
 
 @dataclass(frozen=True, slots=True)

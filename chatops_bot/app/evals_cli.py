@@ -12,7 +12,7 @@ def add_eval(commands: Any) -> None:
     inside = evals.add_subparsers(required=True, dest="what")
     run = inside.add_parser(
         "run", help="run cases and say which expectations fail",
-        description="Exit code: 0 all passed, 1 an expectation failed or the gate objects, 2 nothing ran.",
+        description="Exit code: 0 all passed, 1 an expectation failed (with --compare: the gate objects), 2 nothing ran.",
     )  # fmt: skip
     run.add_argument(
         "cases",

@@ -38,13 +38,14 @@ class Keys:
 
     `audit` are those of the audit's chain, the current one first; `actions` those that seal what is approved, likewise;
     `secrets` those that seal what people type for tools alone, likewise;
-    `buttons` those that seal what a card's buttons carry, likewise; `texts` are the master keys as they were written, for redaction.
+    `buttons` those that seal what a card's buttons carry, likewise; `fences` is what nonces of fences are made with; `texts` are the master keys as they were written, for redaction.
     """
 
     audit: Sequence[ChainKey]
     actions: Sequence[bytes] = field(repr=False)
     buttons: Sequence[bytes] = field(repr=False)
     secrets: Sequence[bytes] = field(repr=False)
+    fences: bytes = field(repr=False)
     texts: Sequence[str] = field(repr=False)
 
 
@@ -80,6 +81,7 @@ def read_keys(env: Mapping[str, str], data: Path | None) -> Keys:
         actions=[_derived(master, "actions") for master in masters],
         buttons=[_derived(master, "buttons") for master in masters],
         secrets=[_derived(master, "secrets") for master in masters],
+        fences=_derived(masters[0], "fences"),
         texts=[text.strip() for _, text in named],
     )
 

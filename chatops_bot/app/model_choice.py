@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 
 import aiohttp
 
+from chatops_bot.app.bundled import load_phrases
 from chatops_bot.app.config import Config, Secrets
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.history import project
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.llm.failover import FailoverModel
@@ -47,7 +49,9 @@ def configured_overhearing(secrets: Secrets, ids: Ids) -> Overhears:
     if secrets.model is not None:
         return every_message
 
+    words = load_phrases()["en"].history
+
     def by_rules(text: str, author_id: str, entries: Sequence[Entry]) -> bool:
-        return is_for_the_rules(text, project(entries, nonce=ids.nonce), author_id)
+        return is_for_the_rules(text, project(entries, marks=fresh_marks(ids.nonce), words=words), author_id)
 
     return by_rules

@@ -12,10 +12,10 @@ from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.policy_idle import idle_rules
 from chatops_bot.domain.policy_lint import Flaw, lint
 from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
-from chatops_bot.domain.tool import FIND_TOOLS, READ_RESULT
+from chatops_bot.domain.tool import CONSULT_AGENT, FIND_TOOLS, READ_RESULT
 from chatops_bot.domain.view import Heading, Notice, View
 from chatops_bot.domain.voice import LOCAL_PREFIX
-from chatops_bot.ports import CONSULT_AGENT, Directory, Place, Platform
+from chatops_bot.ports import Directory, Place, Platform
 from chatops_bot.tools.registry import Registry
 
 _log = logging.getLogger(__name__)

@@ -16,10 +16,10 @@ from chatops_bot.app.prompt_budgets import write_budgets
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.prompt_sizes import SCENARIOS, prompt_for, reviewed
-from chatops_bot.app.where import Where
-from chatops_bot.context.prompt_budget import estimated_tokens
+from chatops_bot.app.where import CONFIG, DEMO, Where, tell_of_defaults
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import AgentConfig
+from chatops_bot.context.tokens import estimate
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.kept_prompt import KeptPrompt
 from chatops_bot.domain.language import Language
@@ -128,10 +128,11 @@ def _named_tools(agent: AgentConfig, names: set[str]) -> Iterator[str]:
 
 
 def agents_of(where: Where) -> AgentsConfig:
-    """The section of the bot that is meant; the defaults where no configuration is named or lies here."""
-    if where.config is None and where.data is None and not Path("chatops-bot.yaml").exists():
+    """The section of the bot that is meant; the defaults, and a word about it, where there is no configuration."""
+    if where == Where() and not (CONFIG.exists() or DEMO.exists()):
+        tell_of_defaults(f"There is no {CONFIG} here")
         return AgentsConfig()
-    _, config = where.find()
+    _, config = where.settings()
     return config.agents if config is not None else AgentsConfig()
 
 
@@ -207,7 +208,7 @@ def _changes(before: str, after: str) -> list[str]:
 
 
 def _sizes(sections: Mapping[str, str]) -> str:
-    rows = [(title, len(text), estimated_tokens(text)) for title, text in sections.items()]
+    rows = [(title, len(text), estimate(text)) for title, text in sections.items()]
     total = ("all", sum(row[1] for row in rows), sum(row[2] for row in rows))
     lines = [f"{'section':<18}{'characters':>12}{'tokens, about':>15}"]
     lines += [f"{title:<18}{chars:>12,}{tokens:>15,}" for title, chars, tokens in (*rows, total)]

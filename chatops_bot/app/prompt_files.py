@@ -9,6 +9,7 @@ An operator's folder is laid over the shipped one: a file of the same name repla
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -56,7 +57,7 @@ def configured_texts(config: AgentsConfig) -> PromptTexts:
     ]
     if problems:
         raise ConfigInvalid("\n".join(problems))
-    return texts
+    return texts if config.rollout else replace(texts, rollouts=replace(texts.rollouts, enabled=False))
 
 
 def read_prompts(folders: Sequence[Path]) -> PromptTexts:

@@ -21,10 +21,13 @@ from chatops_bot.domain.withheld import Withheld
 async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
     """Run until told to stop. Raises ChatopsError with one sentence when the bot cannot start."""
     config = load_config(config_path)
+    config = config.model_copy(update={"agents": config.agents.as_ordered(os.environ)})
     secrets = replace(load_secrets(config, os.environ), keys=open_keys(os.environ, config.key_folder))
     logs = Withheld(secrets.values())
     set_up_logs(logs, config.logging.format, config.logging.level)
     stop = stop_wishes(with_parent=with_parent, limit=END_SECONDS)
+    hung_up, loop = asyncio.Event(), asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGHUP, hung_up.set)
     async with AsyncExitStack() as stack:
         opening = asyncio.ensure_future(
             stack.enter_async_context(
@@ -34,7 +37,9 @@ async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
         if not await unless(stop.asked, opening):
             return 0
         bot = opening.result()
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, bot.reload_prompts)
+        loop.add_signal_handler(signal.SIGHUP, bot.read_again)
+        if hung_up.is_set():  # while it started
+            bot.read_again()
         if ready_json:
             ready = {
                 "ready": "bot",

@@ -1,6 +1,7 @@
 """Suggested next steps: the model writes them in a block at the very end, people see them as buttons, not as text.
 
-The block is an ordinary Markdown fence with the language `followups`, one step a line: the tool or skill that it takes, a
+The block is an ordinary Markdown fence with the language `followups`, however a model spells one: three or more backticks or
+tildes, up to three blanks before them, the word in upper or lower case. One step a line: the tool or skill that it takes, a
 colon, the question. `FollowupSplitter` takes the streamed text apart as it comes: visible text leaves at once, except a tail
 that could still become the block's opening. What is offered of the steps, `next_steps` decides.
 """
@@ -14,11 +15,16 @@ MAX_STEPS = 8
 """Lines of the block that are looked at; what cannot be done is left out, and two of the rest are offered."""
 MAX_FOLLOWUP_CHARS = 200
 
-_OPENING = "```followups"
-_CLOSING = "```"
-_OPENING_CHARS = len(_OPENING) + 32
-"""An opening with more blanks behind it is text, and of a line in the block no more than `_LINE_CHARS` is kept: what is
-held back, and looked at again with each piece, stays small."""
+_WORD = "followups"
+_OPENING = re.compile(rf" {{0,3}}(?:`{{3,}}|~{{3,}})[ \t]*{_WORD}[ \t\r]*", re.IGNORECASE | re.ASCII)
+_HALF_WORD = "".join(f"(?:{letter}" for letter in _WORD) + r"[ \t\r]*" + ")?" * len(_WORD)
+_HALF_OPENING = re.compile(
+    rf" {{0,3}}(?:`{{0,2}}|~{{0,2}}|(?:`{{3,}}|~{{3,}})[ \t]*{_HALF_WORD})", re.IGNORECASE | re.ASCII
+)
+_CLOSING = re.compile(r"\s*(?:`{3,}|~{3,})\s*")
+_OPENING_CHARS = len(f"```{_WORD}") + 32
+"""An opening that is longer, by blanks or by its fence, is text, and of a line in the block no more than `_LINE_CHARS` is kept:
+what is held back, and looked at again with each piece, stays small."""
 _LINE_CHARS = 4 * MAX_FOLLOWUP_CHARS
 _lines = re.compile(r"[^\n]*\n|[^\n]+").findall
 _STEP = re.compile(r"`?([A-Za-z0-9_-]{1,64})`?\s*[:：]\s*(\S.*)")
@@ -53,7 +59,7 @@ class FollowupSplitter:
         rest = ""
         if self._in_block:
             self._block.append(self._held)
-        elif self._held != _OPENING:
+        elif not _OPENING.fullmatch(self._held):
             rest = self._held
         self._held = ""
         steps = filter(None, map(_step, self._block[:MAX_STEPS]))
@@ -63,7 +69,13 @@ class FollowupSplitter:
         """Whether nothing is held back and nothing in `text` could open the block; so it is with nearly every piece."""
         if self._held or self._in_block or not text:
             return False
-        return "`" not in text or not (self._at_line_start or "\n" in text)
+        end = text.rfind("\n") + 1
+        if not end and not self._at_line_start:
+            return True
+        if "`" in text or "~" in text:
+            return False
+        last = text[end:]
+        return not last or len(last) > 3 or last.strip(" ") != ""
 
     def _take(self, line: str) -> str:
         """What is visible of a line, which is whole when it has its end; what is still open is held back."""
@@ -72,10 +84,10 @@ class FollowupSplitter:
             self._take_in_block(line[:_LINE_CHARS], ended=ended)
             return ""
         if self._at_line_start and len(line) <= _OPENING_CHARS:
-            if line.rstrip() == _OPENING:
+            if _OPENING.fullmatch(line.removesuffix("\n")):
                 self._in_block, self._held = ended, "" if ended else line
                 return ""
-            if not ended and _OPENING.startswith(line):
+            if not ended and _HALF_OPENING.fullmatch(line):
                 self._held = line
                 return ""
         self._at_line_start = ended
@@ -84,7 +96,7 @@ class FollowupSplitter:
     def _take_in_block(self, line: str, *, ended: bool) -> None:
         if not ended:
             self._held = line
-        elif line.strip() == _CLOSING:
+        elif _CLOSING.fullmatch(line):
             self._in_block = False
             self._at_line_start = True
         else:

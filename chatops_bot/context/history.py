@@ -6,12 +6,13 @@ statement that none was stored. Results are fenced here. The transcript itself i
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from chatops_bot.context.fence import fence
+from chatops_bot.context.fence import Marks, fence
 from chatops_bot.context.filled_form import filled_message
-from chatops_bot.context.skill_mask import masked_call, masked_result
+from chatops_bot.context.prompt_phrases import HistoryPhrases
+from chatops_bot.context.skill_mask import SkillTrail, is_about
 from chatops_bot.context.skill_text import framed
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
 from chatops_bot.domain.proposal import canonical_json
@@ -33,49 +34,63 @@ from chatops_bot.domain.transcript import (
 UNREADABLE_CHARS = 2_000
 """How much of arguments that could not be used is repeated to the model: enough to see what was wrong."""
 
-_NO_RESULT = canonical_json({"error": "interrupted: no result of this call was stored"})
 _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTED, TurnOutcome.CAPPED}
 
 
 def project(
-    entries: Sequence[Entry], *, nonce: Callable[[], str], skills: Collection[str] = ()
+    entries: Sequence[Entry], *, marks: Marks, words: HistoryPhrases, skills: Collection[str] = ()
 ) -> list[Message]:
     """All messages of the transcript, from the first person's message on; what of them is sent, `context.window` chooses.
 
     In front stands what was in the thread before the session began, since that is what the thread is about. `skills` are the
-    names of those that the asker may see: of others, calls and results tell nothing.
+    names of those that the asker may see: of others nothing is told but what people read in the thread (`skill_mask`). `marks`
+    are the nonces of this conversation.
     """
+    trail = SkillTrail(entries)
     earlier: list[Message] = []
     messages: list[Message] = []
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
-    for entry in entries:
+    for place, entry in enumerate(entries):
         match entry:
             case EarlierRead() if entry.messages or entry.problem:
-                earlier.append(RecordMessage(fence(_earlier(entry), source="thread", nonce=nonce)))
+                earlier.append(
+                    RecordMessage(fence(_earlier(entry), source="thread", nonce=marks(f"entry {place}")))
+                )
             case UserSaid():
                 messages.append(UserMessage(entry.text, entry.author_id))
             case FormFilled():
-                messages.append(UserMessage(filled_message(entry, nonce=nonce), entry.author_id))
+                messages.append(
+                    UserMessage(filled_message(entry, nonce=marks(f"entry {place}")), entry.author_id)
+                )
             case FormClosed():
                 closed = canonical_json(
                     {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
                 )
-                messages.append(RecordMessage(fence(closed, source="end of a form", nonce=nonce)))
+                messages.append(
+                    RecordMessage(fence(closed, source="end of a form", nonce=marks(f"entry {place}")))
+                )
             case ModelSaid() if entry.calls:
-                shown = replace(entry, calls=tuple(masked_call(call, skills) for call in entry.calls))
-                messages.append(assistant_message(shown))
+                messages.append(assistant_message(trail.masked(place, entry, skills)))
                 for call in entry.calls:
                     result = results.get((entry.turn_id, call.id))
-                    messages.append(answer_to(call, masked_result(call, result, skills), nonce=nonce))
-            case ModelSaid() if entry.text.strip():
-                messages.append(assistant_message(entry))
+                    if result is not None and trail.hides(entry.turn_id, call, skills):
+                        result = _out_of_sight(call, result, words, skills)
+                    messages.append(answer_to(call, result, entry.turn_id, marks=marks, words=words))
+            case ModelSaid() if (seen := trail.masked(place, entry, skills)).text.strip():
+                messages.append(assistant_message(seen))
             case ProposalDecided():
                 messages.append(
-                    RecordMessage(fence(_decision(entry), source="decision on a proposal", nonce=nonce))
+                    RecordMessage(
+                        fence(
+                            _decision(entry), source="decision on a proposal", nonce=marks(f"entry {place}")
+                        )
+                    )
                 )
             case TurnRested() if entry.outcome in _UNUSUAL_ENDS:
                 ended = canonical_json({"turn_ended": entry.outcome.value})
-                messages.append(RecordMessage(fence(ended, source="end of a turn", nonce=nonce)))
+                messages.append(
+                    RecordMessage(fence(ended, source="end of a turn", nonce=marks(f"entry {place}")))
+                )
             case _:
                 pass  # tool results stand with their calls; an ordinary end says nothing new
     first = next((place for place, each in enumerate(messages) if isinstance(each, UserMessage)), 0)
@@ -94,13 +109,26 @@ def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
     return [call for message in said for call in message.calls if call.id not in answered]
 
 
-def answer_to(call: ToolCall, result: ToolReturned | None, *, nonce: Callable[[], str]) -> ToolMessage:
-    """The message that answers `call`: its fenced result, or the statement that none was stored."""
-    content = _NO_RESULT if result is None else result.content
+def answer_to(
+    call: ToolCall, result: ToolReturned | None, turn_id: str, *, marks: Marks, words: HistoryPhrases
+) -> ToolMessage:
+    """The message that answers `call`: its fenced result, or the statement that none was stored. Ids of calls differ in a turn."""
+    nonce = marks(json.dumps(["result", turn_id, call.id]))
+    content = canonical_json({"error": words.no_result}) if result is None else result.content
     text = framed(content, nonce) if result and result.status == "ok" and result.tool == LOAD_SKILL else None
     return ToolMessage(
         call.id, _legal_name(call.name), text or fence(content, source=f"tool {call.name}", nonce=nonce)
     )
+
+
+def _out_of_sight(
+    call: ToolCall, result: ToolReturned, words: HistoryPhrases, skills: Collection[str]
+) -> ToolReturned:
+    """What stands for a result that the asker may not see. One that waits for people tells only what its card or form shows."""
+    if result.status == "waits":
+        return result
+    said = words.no_such_skill if is_about(call, skills) else words.not_at_hand
+    return replace(result, status="error", content=canonical_json({"error": said}))
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -122,7 +150,7 @@ def _object_text(arguments: str) -> str:
     if arguments.strip() in ("", "null"):
         return "{}"
     try:
-        valid = isinstance(json.loads(arguments, parse_constant=_no_json), dict)
+        valid = isinstance(_STRICT_JSON.decode(arguments), dict)
     except (ValueError, RecursionError):
         valid = False
     if valid and len(arguments) <= ARGUMENT_CHARS:
@@ -133,6 +161,9 @@ def _object_text(arguments: str) -> str:
 def _no_json(constant: str) -> None:
     """Python reads NaN and Infinity; JSON has neither, and providers say so."""
     raise ValueError(constant)
+
+
+_STRICT_JSON = json.JSONDecoder(parse_constant=_no_json)
 
 
 def _earlier(entry: EarlierRead) -> str:

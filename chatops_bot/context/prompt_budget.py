@@ -19,14 +19,6 @@ class Measured(Protocol):
     def tokens(self) -> int: ...
 
 
-def estimated_tokens(text: str) -> int:
-    """About how many tokens a model makes of `text`: 0.8 for each Chinese character, 0.3 for any other (3,000 Chinese characters
-    are 2,000 to 2,500 tokens, says the third seed). Two lengths tell how many there are, since each takes three bytes."""
-    chars = len(text)
-    wide = max(0, len(text.encode("utf-8", "surrogatepass")) - chars) // 2
-    return -(-(8 * wide + 3 * (chars - min(wide, chars))) // 10)
-
-
 def too_long(parts: Sequence[Measured], limits: Limits) -> str:
     """What is over the hard limits, in words; empty when nothing is."""
     chars, tokens = sum(part.chars for part in parts), sum(part.tokens for part in parts)

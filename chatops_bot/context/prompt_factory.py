@@ -14,9 +14,10 @@ from pydantic import BaseModel, ValidationError
 
 from chatops_bot.context import prompt_sections as sections
 from chatops_bot.context.hardening import NotSpellable
-from chatops_bot.context.prompt_budget import estimated_tokens, too_long, trimmed
+from chatops_bot.context.prompt_budget import too_long, trimmed
 from chatops_bot.context.prompt_lint import lint
 from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief, UserIntent
+from chatops_bot.context.tokens import estimate
 from chatops_bot.domain.errors import PromptInvalid
 from chatops_bot.domain.kept_prompt import digest, whole
 from chatops_bot.domain.language import Language
@@ -41,7 +42,7 @@ class Section:
 
     @property
     def tokens(self) -> int:
-        return estimated_tokens(self.text)
+        return estimate(self.text)
 
 
 class AgentPrompt(str):

@@ -8,7 +8,7 @@ Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class IdentityPhrases(_Group):
@@ -60,6 +60,7 @@ class ContextPhrases(_Group):
     events: Line
     asker: Line
     role: Line
+    reads_only: Line
     channel: Line
     session: Line
     environment: Line
@@ -76,6 +77,15 @@ class LoopPhrases(_Group):
     sum_up: Line
 
 
+class HistoryPhrases(_Group):
+    """What stands in a conversation for what is not there: for the result of a call that has none, for one that is out of the
+    asker's sight, and for a skill that does not exist or is out of sight."""
+
+    no_result: Line
+    not_at_hand: Line
+    no_such_skill: Line
+
+
 class PromptPhrases(_Group):
     """All of one language. `followups` is the rule that closes the stable part."""
 
@@ -85,6 +95,7 @@ class PromptPhrases(_Group):
     constraints: ConstraintPhrases
     context: ContextPhrases
     loop: LoopPhrases
+    history: HistoryPhrases
     followups: Line
 
     def sentences(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ with what it took.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from chatops_bot.context.arm_guard import ArmGuard
 from chatops_bot.context.prompt_types import AgentConfig, Scenarios
 from chatops_bot.context.rollout import Rollouts
 from chatops_bot.domain.errors import ConfigInvalid
@@ -27,12 +28,14 @@ class PromptTexts:
 class PromptRegistry:
     def __init__(self, texts: PromptTexts) -> None:
         self._texts = texts
+        self._guard = ArmGuard()
         self.generation = 0
         """How often the texts were replaced."""
 
     def replace(self, texts: PromptTexts) -> None:
-        """Give out `texts` from now on."""
+        """Give out `texts` from now on. What paused itself is tried again."""
         self._texts = texts
+        self._guard = ArmGuard()
         self.generation += 1
 
     def get(self, agent_id: str, lang: Language, version: str = "") -> AgentConfig:
@@ -60,7 +63,13 @@ class PromptRegistry:
         texts = self._texts
         still_there = pinned if (agent_id, "en", pinned) in texts.agents else ""
         default = texts.defaults.get(agent_id, "")
-        return texts.rollouts.version(agent_id, channel, default=default, pinned=still_there)
+        version = texts.rollouts.version(agent_id, channel, default=default, pinned=still_there)
+        return default if self._guard.is_paused(agent_id, version) else version
+
+    def rested(self, agent_id: str, version: str, *, failed: bool) -> str:
+        """Take note of how a turn with a version ended. When that pauses its arm: why, in words; empty else."""
+        default = self._texts.defaults.get(agent_id, "")
+        return self._guard.rested(agent_id, version, default, failed=failed)
 
     def scenarios(self, tool: str) -> Scenarios:
         """When to use a tool; empty for one that the texts do not know."""

@@ -31,7 +31,7 @@ class SkillWords(BaseModel):
     """What is said of skills in one language: the rules for choosing one, the line over those of the person who asks, the line
     over the texts of those that are loaded from the start, and what the tools `load_skill` and `run_skill_script` do."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     choosing: tuple[str, ...]
     personal: str
@@ -51,6 +51,16 @@ class ShownSkills:
     @property
     def names(self) -> frozenset[str]:
         return frozenset(skill.name for skill in self.visible)
+
+    @property
+    def personal(self) -> frozenset[str]:
+        """Those that not everybody in the channel may see."""
+        return frozenset(skill.name for skill in self.visible if skill.audience.is_personal)
+
+    @property
+    def read_from_the_start(self) -> frozenset[str]:
+        """Those of `personal` whose text stands in the prompt."""
+        return self.personal.intersection(self.preloaded)
 
     def whole(self) -> list[Skill]:
         """Those that are loaded from the start, as far as the asker may see them."""

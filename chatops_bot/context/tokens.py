@@ -9,20 +9,21 @@ from functools import lru_cache
 from chatops_bot.domain.model import AssistantMessage, Message, ToolDefinition
 from chatops_bot.domain.proposal import canonical_json
 
-CJK_TOKENS, OTHER_TOKENS = 0.8, 0.3
-"""Tokens a character, as the seed systems reckon them: 3,000 characters of mixed text are some 2,000 tokens."""
+OTHER_TOKENS = 0.3
+"""Tokens a character that is not CJK; those are 0.8, since 3,000 Chinese characters are 2,000 to 2,500 tokens."""
 
 MESSAGE_TOKENS = 4
 """What a provider's own marks around each message and each call cost."""
 
 
 def estimate(text: str) -> int:
-    """Tokens of `text`. A CJK character has three bytes in UTF-8, so bytes beyond one a character are twice their number."""
+    """Tokens of `text`, rounded up. A CJK character has three bytes in UTF-8, so bytes beyond one a character are twice their
+    number."""
     chars = len(text)
     if text.isascii():
-        return int(OTHER_TOKENS * chars)
-    cjk = (len(text.encode("utf-8", "replace")) - chars) / 2
-    return int(CJK_TOKENS * cjk + OTHER_TOKENS * max(chars - cjk, 0))
+        return -(-3 * chars // 10)
+    cjk = min(chars, (len(text.encode("utf-8", "surrogatepass")) - chars) // 2)
+    return -(-(8 * cjk + 3 * (chars - cjk)) // 10)
 
 
 def tokens_of(message: Message) -> int:

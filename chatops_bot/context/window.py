@@ -10,12 +10,12 @@ before it, except at such a jump: providers can reuse the prefix that they have 
 each message would be new to them each time.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chatops_bot.context.budget import PROMPT_TOKENS, Budget
 from chatops_bot.context.clearing import cleared, is_kept, shortened
-from chatops_bot.context.fence import fence
+from chatops_bot.context.fence import Marks, fence
 from chatops_bot.context.tokens import OTHER_TOKENS, estimate, tokens_of, tokens_of_tools
 from chatops_bot.domain.model import (
     ContextMessage,
@@ -46,11 +46,11 @@ class _Walk:
     clear: int = 0
 
 
-def fit(messages: Sequence[Message], room: int, nonce: Callable[[], str]) -> Sequence[Message]:
+def fit(messages: Sequence[Message], room: int, marks: Marks) -> Sequence[Message]:
     """The messages that are sent in a room of so many estimated tokens; `messages` itself if all of it fits.
 
     Records in front of the first person's message (what stood in the thread before) stay, as does the newest person's message
-    and what follows it, whatever the size. `nonce` makes the fence of the note about what is left out.
+    and what follows it, whatever the size. `marks` has the nonce of the note about what is left out.
     """
     longest = room // RESULT_SHARE
     costs = [tokens_of(message) for message in messages]
@@ -66,7 +66,7 @@ def fit(messages: Sequence[Message], room: int, nonce: Callable[[], str]) -> Seq
         (place for place, message in enumerate(messages) if not isinstance(message, RecordMessage)),
         len(sized),
     )
-    return _Fitting(sized, lead, room).sent(nonce)
+    return _Fitting(sized, lead, room).sent(marks)
 
 
 def _is_long(message: Message, cost: int, longest: int) -> bool:
@@ -89,7 +89,7 @@ class _Fitting:
         self._costs = [0 if isinstance(m, ContextMessage) else tokens_of(m) for m in messages]
         self._notes: dict[int, Message] = {}
 
-    def sent(self, nonce: Callable[[], str]) -> list[Message]:
+    def sent(self, marks: Marks) -> list[Message]:
         walk = self._walked()
         kept = [
             self._note(place) if place < walk.clear and self._can_clear(place) else self._messages[place]
@@ -97,7 +97,7 @@ class _Fitting:
         ]
         lead = self._messages[: self._lead]
         left_out = self._messages[self._lead : walk.start]
-        return [*lead, *([_left_out(left_out, nonce)] if left_out else []), *kept]
+        return [*lead, *([_left_out(left_out, marks)] if left_out else []), *kept]
 
     def _walked(self) -> _Walk:
         walk = _Walk(self._lead, sum(self._costs[: self._lead]))
@@ -157,23 +157,23 @@ class _Fitting:
         return self._notes.get(place, message)
 
 
-def _left_out(messages: Sequence[Message], nonce: Callable[[], str]) -> RecordMessage:
+def _left_out(messages: Sequence[Message], marks: Marks) -> RecordMessage:
     """How much is left out, and whose messages are among it."""
     said = [message for message in messages if isinstance(message, UserMessage)]
     authors = list(dict.fromkeys(message.author for message in said if message.author))
     told = {"left_out": {"messages": len(messages), "questions": len(said), "people": authors}}
-    return RecordMessage(fence(canonical_json(told), source="start of the conversation", nonce=nonce))
+    note = canonical_json(told)
+    return RecordMessage(fence(note, source="start of the conversation", nonce=marks(note)))
 
 
 class Window:
     """The window of one turn. It grows at its end only, so what was counted once is not counted again."""
 
-    def __init__(self, budget: Budget, model: str, nonce: Callable[[], str]) -> None:
-        """`model` is the name of the model that is asked; `nonce` makes 32 fresh hex digits."""
+    def __init__(self, budget: Budget, model: str, marks: Marks) -> None:
+        """`model` is the name of the model that is asked; `marks` are the nonces of the conversation."""
         self._budget = budget
         self._model = model
-        self._nonce = nonce
-        self._mark = ""
+        self._marks = marks
         self._seen: tuple[Message, ...] = ()
         self._tokens = 0
         self._longest = 0
@@ -190,8 +190,7 @@ class Window:
         room = self._budget.room(self._model, tokens_of_tools(tools) + self._context + longer)
         if self._tokens <= room and self._longest <= room // RESULT_SHARE:
             return messages
-        self._mark = self._mark or self._nonce()
-        return fit(messages, room, lambda: self._mark)
+        return fit(messages, room, self._marks)
 
     def sends(self, request: ModelRequest) -> None:
         """Remember how large the request is that is sent now."""

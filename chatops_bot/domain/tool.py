@@ -15,6 +15,9 @@ READ_RESULT = "read_result"
 FIND_TOOLS = "find_tools"
 """The tool that finds tools which are not on offer."""
 
+CONSULT_AGENT = "consult_agent"
+"""The tool by which one agent asks another."""
+
 ARGUMENT_CHARS = 64_000
 """The longest arguments that a call may have: about 16,000 tokens, above anything that a tool here takes."""
 
@@ -41,6 +44,7 @@ class ToolResult:
     `suggestions` are next questions that make sense after this result, most useful first; `answers` are those that it answers
     itself, so that nobody is offered what they have just read. `offers` are names of tools that the model is to have from the
     next step on, as far as its agent may use them; `rounds` is how many steps with tools the turn may now have, if that is more.
+    `skills_read` are names of skills whose words are in it.
     """
 
     status: ToolStatus
@@ -50,6 +54,7 @@ class ToolResult:
     answers: tuple[Suggestion, ...] = ()
     offers: tuple[str, ...] = ()
     rounds: int = 0
+    skills_read: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

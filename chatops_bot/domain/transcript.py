@@ -66,7 +66,11 @@ class Prompted:
 
 @dataclass(frozen=True, slots=True)
 class ModelSaid:
-    """One model message: its text, its reasoning (never shown) and its calls, the model that said it and what it cost."""
+    """One model message: its text, its reasoning (never shown) and its calls, the model that said it and what it cost.
+
+    `skills_told` are skills that not everybody may see and that its prompt named, `skills_read` those of them whose words its
+    turn had read before it began. `shown` is what people saw of `text`; it is kept where a skill was at work, else None.
+    """
 
     turn_id: str
     at: datetime
@@ -75,12 +79,15 @@ class ModelSaid:
     calls: tuple[ToolCall, ...]
     model: str = ""
     usage: Usage = field(default_factory=Usage)
+    skills_told: tuple[str, ...] = ()
+    skills_read: tuple[str, ...] = ()
+    shown: str | None = None
     kind: Literal["model"] = "model"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolReturned:
-    """The result of one call, as JSON text, redacted and not yet fenced."""
+    """The result of one call, as JSON text, redacted and not yet fenced; `skills_read` are skills whose words are in it."""
 
     turn_id: str
     at: datetime
@@ -88,6 +95,7 @@ class ToolReturned:
     tool: str
     status: ToolStatus
     content: str
+    skills_read: tuple[str, ...] = ()
     kind: Literal["tool"] = "tool"
 
 

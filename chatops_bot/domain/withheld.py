@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 
 from chatops_bot.domain.redaction import Redactor
 
-REMEMBERED_NONCES = 4_096
-"""A turn uses a few hundred at most, and a fence stands no longer than its turn."""
+REMEMBERED_NONCES = 16_384
+"""What a turn is sent has at most a few thousand fences, and each turn brings those of its own conversation to the front."""
 _HEX_CHARS = 32
 _CORE_CHARS = 16
 """Enough of a nonce's base64 to know it by: 96 bits of it."""
@@ -72,6 +72,10 @@ class Withheld(Redactor):
 
         return make
 
+    def watching_marks(self, marks: Callable[[str], Callable[[], str]]) -> Callable[[str], Callable[[], str]]:
+        """`marks`, which name an item's nonces, likewise."""
+        return lambda item: self.watching(marks(item))
+
     def text(self, text: str) -> str:
         """As `Redactor.text`, without nonces in hex or base64, and without sentences of the prompt."""
         text = super().text(text)
@@ -102,6 +106,9 @@ class Withheld(Redactor):
         return any(head in plain for head in self._heads)
 
     def _remember(self, nonce: str) -> None:
+        if nonce in self._nonces:
+            self._nonces.move_to_end(nonce)
+            return
         self._nonces[nonce] = cores = _cores(nonce)
         self._cores.update(cores)
         if len(self._nonces) > REMEMBERED_NONCES:

@@ -11,7 +11,6 @@ A step is what one call yields, written as deltas, with an error at its end if i
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from chatops_bot.domain.errors import ModelError
@@ -56,13 +55,14 @@ def calls(
     text: str = "",
     reasoning: str = "",
     reason: FinishReason = FinishReason.TOOL_CALLS,
+    usage: Usage | None = None,
 ) -> Step:
     """A step that calls tools, each as name and arguments; arguments as text go out as they are, valid or not."""
     deltas: list[ModelDelta] = _spoken(reasoning, [text])
     for index, (name, arguments) in enumerate(wanted):
         raw = arguments if isinstance(arguments, str) else json.dumps(dict(arguments), ensure_ascii=False)
         deltas += [ToolCallDelta(index, NUMBERED, name), ToolCallDelta(index, arguments=raw)]
-    return (*deltas, Finished(reason, reasoning=_kept(reasoning)))
+    return (*deltas, Finished(reason, usage or Usage(), _kept(reasoning)))
 
 
 def fails(error: ModelError, *, after: Iterable[ModelDelta] = ()) -> Step:
@@ -109,7 +109,8 @@ class ScriptedModel:
             if isinstance(delta, ModelError):
                 raise delta
             if isinstance(delta, ToolCallDelta) and delta.id == NUMBERED:
-                delta = replace(delta, id=f"call_{number}_{delta.index + 1}")
+                call_id = f"call_{number}_{delta.index + 1}"
+                delta = ToolCallDelta(delta.index, call_id, delta.name, delta.arguments, delta.opaque)
             yield delta
 
     def assert_finished(self) -> None:

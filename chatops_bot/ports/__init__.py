@@ -27,7 +27,6 @@ from chatops_bot.ports.store import (
     process_lease,
 )
 from chatops_bot.ports.tools import (
-    CONSULT_AGENT,
     ArgumentCheck,
     CandidateProvider,
     Consultations,
@@ -40,7 +39,6 @@ from chatops_bot.ports.tools import (
 )
 
 __all__ = [
-    "CONSULT_AGENT",
     "LLM",
     "ArgumentCheck",
     "Audit",

@@ -14,8 +14,6 @@ from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.tool import Observation, Outcome, Plan, ToolResult
 
-CONSULT_AGENT = "consult_agent"
-
 
 @dataclass(slots=True, eq=False)
 class Consultations:
@@ -66,7 +64,7 @@ class ToolSpec:
     is set. `title` heads the form; `candidates` says, by argument, where the values to choose from are found; `check` looks
     at values before the call is complete, so that whoever fills in a form hears of all that is wrong at once. `undoable`: its
     plans have an inverse. `of_agent`: it acts on the conversation itself, not on a back end, and is on offer whatever the request
-    is about. `name` is for good: models, transcripts and policies know it. `aliases` are names that it had, and
+    is about. `label_argument` is an argument, an id, that people see behind the label. `name` is for good: models, transcripts and policies know it. `aliases` are names that it had, and
     `backend_name` is what its back end calls it now; a call by one of these reaches the tool, and nothing shows them."""
 
     name: str
@@ -81,6 +79,7 @@ class ToolSpec:
     asks: bool = False
     undoable: bool = False
     of_agent: bool = False
+    label_argument: str = ""
     aliases: tuple[str, ...] = ()
     backend_name: str = ""
 

@@ -1,11 +1,11 @@
 """What a turn's model is given: which agent answers, what it may call, what it is told, and what it sees of the conversation."""
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from chatops_bot.agent.briefing import Briefing, keeps_nothing
 from chatops_bot.context.budget import Budget
-from chatops_bot.context.fence import fence
+from chatops_bot.context.fence import Marks, fence, fresh_marks
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.history import project
 from chatops_bot.context.prompt_cache import PromptCache
@@ -17,16 +17,20 @@ from chatops_bot.context.prompt_types import (
     SessionContext,
 )
 from chatops_bot.context.scanning import scan_untrusted
+from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, personal_skills, skill_section
 from chatops_bot.context.speakers import people_of
 from chatops_bot.context.window import Window
-from chatops_bot.domain.language import Language
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ContextMessage, UserMessage
-from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.people import Effect, Person
+from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.skill import Skill
+from chatops_bot.domain.tool import CONSULT_AGENT
 from chatops_bot.domain.transcript import Entry, Prompted
-from chatops_bot.ports import CONSULT_AGENT, Clock, Ids, ToolContext
+from chatops_bot.ports import Clock, Ids, ToolContext, ToolSpec
 from chatops_bot.sessions.mailbox import TurnInput
-from chatops_bot.sessions.prompt_keeping import PromptKeeper
+from chatops_bot.sessions.prompt_keeping import Keep, PromptKeeper
 from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.sessions.tool_choice import ToolChoice
@@ -35,6 +39,9 @@ from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 
 _log = logging.getLogger(__name__)
+
+_FAILED = (TurnOutcome.FAILED, TurnOutcome.CAPPED)
+_SAYS_NOTHING = (TurnOutcome.STOPPED, TurnOutcome.INTERRUPTED)
 
 
 class Briefer:
@@ -52,10 +59,15 @@ class Briefer:
         choice: ToolChoice | None = None,
         budget: Budget,
         model: str,
+        marks: Callable[[SessionKey], Marks],
+        may_ask: Callable[[Person, str, Effect, str], Phrase | None],
     ) -> None:
         """`agent_in` says which agent answers in a channel. Without `skills` nothing is said of any, without `keeper` no prompt
         is kept, without `choice` every tool is on offer. `clean` takes secrets out of what the model is told. `budget` is how much
-        is sent to `model` at once."""
+        is sent to `model` at once, `marks` has the nonces of each conversation, and
+        `may_ask` says why a person may not call a tool from a channel."""
+        self._may_ask = may_ask
+        self._marks = marks
         self._budget = budget
         self._model = model
         self._registry = registry
@@ -67,31 +79,50 @@ class Briefer:
         self._ids = ids
         self._skills = skills
         self._choice = choice
+        self._answering: dict[str, AgentConfig] = {}
         self._prompts: PromptCache[tuple[object, ...], AgentPrompt] = PromptCache()
 
     def brief(self, turn_input: TurnInput, entries: Sequence[Entry], language: Language) -> Briefing:
         """For a turn whose first entry is the newest of `entries`: stable prefix, history up to the newest message, volatile
         context last."""
         agent = self._agent(turn_input.session, entries, language)
+        self._answering[turn_input.turn_id] = agent
         skills = self._shown_skills(turn_input, agent)
-        history = project(entries, nonce=self._ids.nonce, skills=skills.names)
+        marks = self._marks(turn_input.session)
+        history = project(entries, marks=marks, words=agent.phrases.history, skills=skills.names)
         loaded = loaded_in(history)
-        at_work = skills.at_work(loaded)
         toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
-        toolbox.offer(name for skill in at_work for name in offered_by(skill))
+        rounds = _bring(skills.at_work(loaded), toolbox)
         personal = self._told(personal_skills, skills, loaded, agent)
         suffix = self._suffix(agent, turn_input, entries, self._clean(personal), suggested)
         return Briefing(
             toolbox,
             self._system(agent, turn_input, skills),
             (*history, ContextMessage(suffix)),
-            agent.phrases.loop,
-            Window(self._budget, self._model, self._ids.nonce),
-            rounds=max((skill.rounds for skill in at_work), default=0),
+            agent.phrases,
+            marks,
+            Window(self._budget, self._model, marks),
+            rounds=rounds,
             skills=skills.names,
+            told=skills.personal,
+            read=skills.read_from_the_start | SkillTrail(entries).read_of(skills.personal),
             keep=self._keep(turn_input, agent, suffix),
             agent_id=agent.agent_id,
         )
+
+    def rested(self, turn_id: str, outcome: TurnOutcome) -> None:
+        """A turn that was briefed is over. A version under which turns fail is given to nobody any more."""
+        agent = self._answering.pop(turn_id, None)
+        if agent is None or outcome in _SAYS_NOTHING:
+            return
+        why = self._texts.rested(agent.agent_id, agent.version, failed=outcome in _FAILED)
+        if why:
+            _log.error(
+                "the rollout of %s %s paused itself until the prompts are read again: %s",
+                agent.agent_id,
+                agent.version,
+                why,
+            )
 
     def brief_consulted(self, agent_id: str, question: str, context: ToolContext, depth: int) -> Briefing:
         """For an agent that another one consults: its own prompt and tools, and the question as all that was said."""
@@ -106,6 +137,8 @@ class Briefer:
         toolbox = Toolbox(
             self._registry, allowed=allowed, offered=box.offered & allowed, brought=kept_back(skills)
         )
+        rounds = _bring(skills.whole(), toolbox)
+        marks = fresh_marks(self._ids.nonce)  # nothing of a consultation is sent again after it
         source = f"question of the agent {context.agents[-2]}"
         personal = self._clean(self._told(personal_skills, skills, frozenset(), agent))
         suffix = self._suffix(agent, asked, (), personal, suggested)
@@ -116,17 +149,25 @@ class Briefer:
                 UserMessage(fence(self._clean(question), source=source, nonce=self._ids.nonce)),
                 ContextMessage(suffix),
             ),
-            agent.phrases.loop,
-            Window(self._budget, self._model, self._ids.nonce),
+            agent.phrases,
+            marks,
+            Window(self._budget, self._model, marks),
+            rounds=rounds,
             skills=skills.names,
+            told=skills.personal,
+            read=skills.read_from_the_start,
+            keep=keeps_nothing if self._keeper is None else self._keeper.of_consultation(agent, suffix),
             agent_id=agent_id,
         )
 
     def handoffs(self, context: ToolContext) -> tuple[str, ...]:
         """Whom the agent at the end of the chain names, as far as there are such agents."""
-        asker = context.agents[-1] if context.agents else self._agent_in(context.session.channel)
-        named = self._texts.get(asker, context.consultations.language).handoffs
-        return tuple(each.agent_id for each in named if each.agent_id in self._texts.agent_ids)
+        agent = self._answering.get(context.turn_id)
+        if agent is None or context.agents[-1:] not in ((), (agent.agent_id,)):
+            asker = context.agents[-1] if context.agents else self._agent_in(context.session.channel)
+            version = self._texts.version_for(asker, context.session.channel)
+            agent = self._texts.get(asker, context.consultations.language, version)
+        return tuple(each.agent_id for each in agent.handoffs if each.agent_id in self._texts.agent_ids)
 
     def _agent(self, session: SessionKey, entries: Sequence[Entry], language: Language) -> AgentConfig:
         """The channel's agent; a thread keeps the version of its text that it began with."""
@@ -137,9 +178,7 @@ class Briefer:
         version = self._texts.version_for(agent_id, session.channel, pinned)
         return self._texts.get(agent_id, language, version)
 
-    def _keep(
-        self, turn_input: TurnInput, agent: AgentConfig, suffix: str
-    ) -> Callable[[str, Sequence[str]], Awaitable[None]]:
+    def _keep(self, turn_input: TurnInput, agent: AgentConfig, suffix: str) -> Keep:
         if self._keeper is None:
             return keeps_nothing
         return self._keeper.of_turn(turn_input.session, turn_input.turn_id, agent, suffix)
@@ -151,17 +190,20 @@ class Briefer:
         later, own = kept_back(skills), agent.tool_allow
         specs = [tool.spec for tool in self._registry]
         allowed = [spec.name for spec in specs if own is None or spec.name in own]
-        chosen = None
+        chosen, mine = None, frozenset(allowed)
         if self._choice is not None:
+            mine = frozenset(spec.name for spec in specs if spec.name in mine and self._may(turn_input, spec))
             chosen = self._choice.choose(
-                turn_input.text, entries, agent_id=agent.agent_id, allowed=allowed, few=agent.limits.tools
+                turn_input.text, entries, agent_id=agent.agent_id, allowed=mine, few=agent.limits.tools
             )
+        going = mine if chosen is None else chosen
         offered = [
-            spec.name
-            for spec in specs
-            if spec.name not in later and (chosen is None or spec.of_agent or spec.name in chosen)
+            spec.name for spec in specs if spec.name not in later and (spec.of_agent or spec.name in going)
         ]
         return Toolbox(self._registry, allowed=allowed, offered=offered, brought=later), chosen or ()
+
+    def _may(self, turn_input: TurnInput, spec: ToolSpec) -> bool:
+        return self._may_ask(turn_input.author, spec.name, spec.effect, turn_input.session.channel) is None
 
     def _shown_skills(self, turn_input: TurnInput, agent: AgentConfig) -> ShownSkills:
         if self._skills is None:
@@ -228,4 +270,16 @@ class Briefer:
             current_time=self._clock.now(),
             channel=self._clean(turn_input.session.channel),
             user_role=turn_input.author.role.value,
+            reads_only=not any(
+                self._may(turn_input, tool.spec)
+                for tool in self._registry
+                if tool.spec.effect is not Effect.READ
+            ),
         )
+
+
+def _bring(skills: Iterable[Skill], toolbox: Toolbox) -> int:
+    """Offer the tools of the skills that are at work; how many steps with tools the longest of them takes."""
+    at_work = list(skills)
+    toolbox.offer(name for skill in at_work for name in offered_by(skill))
+    return max((skill.rounds for skill in at_work), default=0)

@@ -255,7 +255,12 @@ class Conductor:
         answer.abandon()
         turn_id = turn_input.turn_id
         self._on_rest(turn_id, TurnOutcome.INTERRUPTED)
-        for entry in await self._store.transcripts.load(turn_input.session):
+        try:
+            entries = await self._store.transcripts.load(turn_input.session)
+        except StoreUnavailable as error:
+            _log.warning("turn %s: whether its end is to be shown cannot be asked: %s", turn_id, error)
+            return
+        for entry in entries:
             if (
                 isinstance(entry, TurnRested)
                 and entry.turn_id == turn_id
@@ -309,6 +314,7 @@ class Conductor:
             _log.error("turn %s: its end could not be stored: %s", turn_id, error)
             await self._show_unstored(turn_id, answer)
         finally:
+            self._briefer.rested(turn_id, progress.outcome)
             self._on_rest(turn_input.turn_id, progress.outcome)
 
     def _view(self, turn_id: str, language: Language) -> TurnView:

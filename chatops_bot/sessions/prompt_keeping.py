@@ -8,8 +8,8 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from chatops_bot.context.prompt_budget import estimated_tokens
 from chatops_bot.context.prompt_types import AgentConfig
+from chatops_bot.context.tokens import estimate
 from chatops_bot.domain.kept_prompt import KeptPrompt, prompt_of
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Prompted
@@ -19,6 +19,8 @@ from chatops_bot.sessions.log_ids import bound
 _log = logging.getLogger(__name__)
 
 SECONDS_A_DAY = 24 * 3600
+
+Keep = Callable[[str, Sequence[str]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +33,34 @@ class PromptKeeper:
     days: int
     keep_suffix: bool
 
-    def of_turn(
-        self, session: SessionKey, turn_id: str, agent: AgentConfig, suffix: str
-    ) -> Callable[[str, Sequence[str]], Awaitable[None]]:
+    def of_turn(self, session: SessionKey, turn_id: str, agent: AgentConfig, suffix: str) -> Keep:
         """To be called before each model call of a turn, with its prefix and the tools on offer. Raises StoreError."""
         last: list[str] = []
 
         async def keep(prefix: str, tools: Sequence[str]) -> None:
-            prompt = prompt_of(
-                agent.agent_id, agent.version, agent.lang, tools, prefix, suffix, keep_suffix=self.keep_suffix
-            )
-            await self.prompts.put(prompt, self.days * SECONDS_A_DAY)
+            prompt = await self._put(agent, prefix, suffix, tools)
             if last != [prompt.prompt_hash]:
                 last[:] = [prompt.prompt_hash]
                 await self.transcripts.append(session, [self._entry(turn_id, prompt)])
             _tell(prompt, prefix, suffix)
 
         return keep
+
+    def of_consultation(self, agent: AgentConfig, suffix: str) -> Keep:
+        """The same for the calls of an agent that another one consults. The transcript notes only what its own agent was told:
+        that says which version the thread keeps and which tools it had last."""
+
+        async def keep(prefix: str, tools: Sequence[str]) -> None:
+            _tell(await self._put(agent, prefix, suffix, tools), prefix, suffix)
+
+        return keep
+
+    async def _put(self, agent: AgentConfig, prefix: str, suffix: str, tools: Sequence[str]) -> KeptPrompt:
+        prompt = prompt_of(
+            agent.agent_id, agent.version, agent.lang, tools, prefix, suffix, keep_suffix=self.keep_suffix
+        )
+        await self.prompts.put(prompt, self.days * SECONDS_A_DAY)
+        return prompt
 
     def _entry(self, turn_id: str, prompt: KeptPrompt) -> Prompted:
         return Prompted(
@@ -62,7 +75,7 @@ def _tell(prompt: KeptPrompt, prefix: str, suffix: str) -> None:
         "prompt": prompt.prompt_hash,
         "prefix": prompt.prefix_hash,
         "chars": len(prefix) + len(suffix),
-        "tokens": estimated_tokens(prefix) + estimated_tokens(suffix),
+        "tokens": estimate(prefix) + estimate(suffix),
         "tools": ",".join(prompt.tools),
     }
     with bound(**facts):

@@ -1,7 +1,7 @@
 """The tool border: whatever goes wrong inside a tool becomes the result of the call, never the end of the turn.
 
 This is one of the three places where every exception is caught. Redaction stands here too, since results and error texts
-alike leave through it.
+alike leave through it. Where the store is away, or another process has the turn, there is no result to be had: the turn ends.
 """
 
 import logging
@@ -9,7 +9,15 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed, ToolRefused, ToolUnknown
+from chatops_bot.domain.errors import (
+    StoreUnavailable,
+    ToolArgumentsInvalid,
+    ToolError,
+    ToolFailed,
+    ToolRefused,
+    ToolUnknown,
+    TurnLost,
+)
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.redaction import Redactor
@@ -18,13 +26,17 @@ from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+_ENDS_THE_TURN = (StoreUnavailable, TurnLost)
 
 
-async def guarded(name: str, work: Awaitable[_T]) -> _T:
-    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are."""
+async def guarded(name: str, work: Awaitable[_T], *, passing: tuple[type[Exception], ...] = ()) -> _T:
+    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are, and
+    so does what is `passing`."""
     try:
         return await work
     except (ToolError, TimeoutError):
+        raise
+    except passing:
         raise
     except Exception as error:  # the tool border: a bug in one tool becomes the result of its call
         _log.exception("tool %s failed in a way it should not", name)
@@ -38,11 +50,11 @@ async def guarded(name: str, work: Awaitable[_T]) -> _T:
 
 
 def answered(effect_of: Callable[[str], Effect], inner: Handler) -> Handler:
-    """Turn errors into results that tell the model what went wrong and what to do."""
+    """Turn errors into results that tell the model what went wrong and what to do. Raises StoreUnavailable and TurnLost."""
 
     async def answer(invocation: Invocation) -> Dispatched:
         try:
-            return await guarded(invocation.call.name, inner(invocation))
+            return await guarded(invocation.call.name, inner(invocation), passing=_ENDS_THE_TURN)
         except ToolRefused as error:
             return Dispatched(_failed(error.phrase, invocation.language, refused=True), "refused")
         except (ToolUnknown, ToolArgumentsInvalid) as error:

@@ -15,7 +15,7 @@ from chatops_bot.domain.errors import ToolArgumentsInvalid
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import canonical_json
-from chatops_bot.domain.secret_argument import form_of, holds_reference
+from chatops_bot.domain.secret_argument import form_of, holds_reference, may_spell_reference
 from chatops_bot.ports import Clock, Forms
 from chatops_bot.tools.argument_model import secret_arguments
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
@@ -49,6 +49,8 @@ def by_reference(forms: Forms, secrets: SealedSecrets | None, clock: Clock, inne
 
     async def check(invocation: Invocation) -> Dispatched:
         names = secret_arguments(invocation.tool.spec.arguments)
+        if not names and not may_spell_reference(invocation.call.arguments):
+            return await inner(invocation)
         given = parse_object(invocation.call.arguments)
         for name, value in given.items():
             if name not in names and holds_reference({name: value}):

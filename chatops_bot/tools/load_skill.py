@@ -14,7 +14,7 @@ from chatops_bot.ports import Skills, ToolContext, ToolSpec
 
 
 class LoadSkillArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
     name: str = Field(description="Exact name of a skill in the list of skills.", max_length=200)
 
 
@@ -52,4 +52,5 @@ class LoadSkill:
             Phrase(f"已读取 {skill.name}", f"{skill.name} loaded"),
             offers=offered_by(skill),
             rounds=skill.rounds,
+            skills_read=(skill.name,),
         )

@@ -6,7 +6,7 @@ hidden from whoever asks, there is no result.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -17,7 +17,7 @@ from chatops_bot.domain.people import Effect
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import READ_RESULT, ToolCall, ToolResult
-from chatops_bot.domain.transcript import ModelSaid, ToolReturned
+from chatops_bot.domain.transcript import Entry, ModelSaid, ToolReturned
 from chatops_bot.ports import Results, ToolContext, ToolSpec, Transcripts
 
 MOST_LINES = 400
@@ -28,11 +28,12 @@ ANSWER_CHARS = 16_000
 """Well below the longest result, so that what is read here is never cut again."""
 
 
-IsHidden = Callable[[ToolCall, ToolReturned, ToolContext], bool]
+IsHidden = Callable[[Sequence[Entry], str, ToolCall, ToolContext], bool]
+"""Takes the transcript, the turn and the call whose result is asked for, and the context of the call that asks."""
 
 
 class ReadResultArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
     handle: str = Field(description="The handle that the note about the result names.", max_length=200)
     search: str = Field(
         default="", description="Only lines that hold this text, in upper or lower case.", max_length=200
@@ -96,7 +97,8 @@ class ReadResult:
         """The tool and the whole result of the newest call with this id. Raises ToolFailed when there is none to be seen."""
         calls: dict[tuple[str, str], ToolCall] = {}
         newest: tuple[ToolCall, ToolReturned] | None = None
-        for entry in await self._transcripts.load(context.session):
+        entries = await self._transcripts.load(context.session)
+        for entry in entries:
             if isinstance(entry, ModelSaid):
                 calls |= {(entry.turn_id, call.id): call for call in entry.calls}
             elif isinstance(entry, ToolReturned) and entry.call_id == handle:
@@ -105,7 +107,7 @@ class ReadResult:
         if newest is None or newest[0].name == LOAD_SKILL:
             raise ToolFailed(_none(handle))
         call, returned = newest
-        if self._is_hidden(call, returned, context):
+        if self._is_hidden(entries, returned.turn_id, call, context):
             raise ToolFailed(_none(handle))
         return returned.tool, await self._results.get(context.session, handle) or returned.content
 

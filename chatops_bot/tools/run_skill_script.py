@@ -22,7 +22,7 @@ Argument = Annotated[str, StringConstraints(max_length=4096, pattern=r"^[^\x00]*
 
 
 class RunSkillScriptArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
     skill: str = Field(description="Exact name of the skill.", max_length=200)
     script: str = Field(
         description="Path of the script as the skill names it, such as scripts/report.py.", max_length=400
@@ -58,7 +58,9 @@ class RunSkillScript:
         if (reason := self._runner.disabled_because) is not None:
             raise _off(reason)
         done = await self._runner.run(skill, arguments.script, arguments.arguments, arguments.stdin)
-        return ToolResult("ok", _content(arguments, done), _summary(arguments, done))
+        return ToolResult(
+            "ok", _content(arguments, done), _summary(arguments, done), skills_read=(skill.name,)
+        )
 
 
 def _content(arguments: RunSkillScriptArguments, done: ScriptRun) -> dict[str, object]:

@@ -87,7 +87,7 @@ def _fitted(value: dict[str, Any], model: type[BaseModel]) -> BaseModel:
 
 
 def _repaired(problem: str, value: object) -> object:
-    """A list or object that came as its JSON text, or one text where a list is wanted; None for anything else."""
+    """What may fit where a list or object came as its JSON text, or one text where a list is wanted; None for anything else."""
     if not isinstance(value, str) or problem not in ("list_type", "dict_type", "model_type"):
         return None
     try:
@@ -96,7 +96,7 @@ def _repaired(problem: str, value: object) -> object:
         parsed = None
     if problem == "list_type":
         return parsed if isinstance(parsed, list) else [value]
-    return parsed if isinstance(parsed, dict) else None
+    return parsed
 
 
 def parse_object(text: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import pytest
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
@@ -49,6 +50,7 @@ class Stage:
                 lambda *_: "You are a bot.",
                 (UserMessage("what failed?"),),
                 PHRASES,
+                fresh_marks(self.ids.nonce),
             ),
         )
 

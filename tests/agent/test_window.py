@@ -8,7 +8,8 @@ import pytest
 from chatops_bot.agent.loop import Turn
 from chatops_bot.app.clock import CountingIds
 from chatops_bot.context.budget import Budget
-from chatops_bot.context.fence import unfence
+from chatops_bot.context.fence import fresh_marks, kept_marks, unfence
+from chatops_bot.context.history import project
 from chatops_bot.context.window import Window
 from chatops_bot.domain.errors import ModelTooLong, ModelUnavailable
 from chatops_bot.domain.language import Phrase
@@ -24,10 +25,12 @@ from chatops_bot.domain.model import (
     Usage,
     UserMessage,
 )
+from chatops_bot.domain.transcript import UserSaid
 from chatops_bot.llm.failover import FailoverModel
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
 from tests.agent.conftest import Stage
 from tests.context.provider_rules import refusals
+from tests.small_tools import PHRASES
 
 TOO_LONG = ModelTooLong(Phrase("太长", "too long"))
 
@@ -35,7 +38,7 @@ TOO_LONG = ModelTooLong(Phrase("太长", "too long"))
 def with_history(stage: Stage, budget: Budget, history: Sequence[Message]) -> Turn:
     turn = stage.turn()
     turn.briefing.history = tuple(history)
-    turn.briefing.window = Window(budget, "scripted", CountingIds().nonce)
+    turn.briefing.window = Window(budget, "scripted", fresh_marks(CountingIds().nonce))
     return turn
 
 
@@ -125,3 +128,18 @@ async def test_failover_lets_the_asker_try_with_less_before_another_model_answer
     assert TextDelta("b") in await said_by(model, later), (
         "a turn that was handed over stays so, whatever its window"
     )
+
+
+async def test_what_a_turn_sent_is_sent_again_to_the_byte_in_the_next_one(stage: Stage):
+    turn = stage.turn()
+    turn.briefing.marks = kept_marks(b"a key", "a session")
+    model = await stage.play(
+        calls(("look", {"name": "x"}), ("look", {"name": "y"})), says("Done."), turn=turn
+    )
+    sent = [each for each in model.requests[-1].messages if isinstance(each, AssistantMessage | ToolMessage)]
+    assert len(sent) == 3
+    asked = UserSaid(turn.context.turn_id, stage.clock.now(), "U1", "Oscar", "operator", "what failed?")
+    later = project(
+        [asked, *await stage.entries()], marks=kept_marks(b"a key", "a session"), words=PHRASES.history
+    )
+    assert later[1:4] == sent

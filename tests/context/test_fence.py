@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatops_bot.context.fence import fence, unfence
+from chatops_bot.context.fence import fence, kept_marks, unfence
 
 
 def fresh() -> str:
@@ -46,3 +46,20 @@ def test_a_source_cannot_open_a_line_of_its_own():
 def test_what_is_not_a_fence_is_refused(text: str):
     with pytest.raises(ValueError, match="not a fence"):
         unfence(text)
+
+
+def test_an_item_keeps_its_nonce_and_shares_it_with_no_other_item_session_or_key():
+    key = secrets.token_bytes(32)
+    marks = kept_marks(key, "session")
+    same = {marks("entry 1")(), marks("entry 1")(), kept_marks(key, "session")("entry 1")()}
+    others = [
+        marks("entry 2"),
+        kept_marks(key, "session 2")("entry 1"),
+        kept_marks(b"k" * 32, "session")("entry 1"),
+    ]
+    assert len(same) == 1
+    assert all(len(nonce) == 32 and int(nonce, 16) >= 0 for nonce in same)
+    assert len({*same, *(other() for other in others), kept_marks(key, "se")("ssion entry 1")()}) == 5
+    again = marks("entry 1")
+    assert again() != again(), "a text that holds the first gets the next"
+    assert kept_marks(key, "s")("half \ud800")()

@@ -36,6 +36,54 @@ def test_the_block_is_taken_out_wherever_the_text_is_cut(cuts: list[int]):
     )
 
 
+SPELLINGS = [
+    ("```Followups", "```"),
+    ("```FOLLOWUPS", "```"),
+    (" ```followups", "```"),
+    ("   ```followups", "   ```"),
+    ("````followups", "````"),
+    ("``````followups", "``````"),
+    ("``` followups", "```"),
+    ("~~~followups", "~~~"),
+    ("  ~~~~~ Followups \t", " ~~~~~ "),
+    ("```followups\r", "```\r"),
+]
+
+
+@pytest.mark.parametrize("before", ["Two failed.\n", "Two failed.\n\n", ""])
+@pytest.mark.parametrize(("opening", "closing"), SPELLINGS)
+def test_the_block_is_known_in_every_spelling_that_models_write_and_half_of_it_is_never_shown(
+    opening: str, closing: str, before: str
+):
+    said = f"{before}{opening}\nlook: Ask me\n{closing}\nc"
+    for size in range(1, len(said) + 1):
+        chunks = [said[at : at + size] for at in range(0, len(said), size)]
+        assert split(chunks) == (f"{before}c", (FollowUp("look", "Ask me"),)), size
+        splitter = FollowupSplitter()
+        seen = ""
+        for chunk in chunks:
+            seen += splitter.feed(chunk)
+            assert f"{before}c".startswith(seen), (size, seen)
+
+
+@pytest.mark.parametrize(("opening", "_"), SPELLINGS)
+def test_an_opening_that_is_cut_off_is_not_shown_in_any_spelling(opening: str, _: str):
+    assert split(["Done.\n", *opening]) == ("Done.\n", ())
+
+
+def block_line(line: str) -> bool:
+    return line.strip().strip("`~").strip().lower() == "followups"
+
+
+@given(st.text(alphabet=st.sampled_from("aF`~\n folwups中"), max_size=80), st.lists(st.integers(0, 500)))
+def test_text_is_the_same_over_any_chunking_and_whole_where_no_line_names_the_block(
+    text: str, cuts: list[int]
+):
+    assert split(chunked(text, cuts)) == split([text])
+    if not any(map(block_line, text.split("\n"))):
+        assert split([text]) == (text, ())
+
+
 @given(st.text(alphabet=st.sampled_from("ab`\n fol中"), max_size=80), st.lists(st.integers(0, 500)))
 def test_text_without_a_block_is_untouched(text: str, cuts: list[int]):
     assert "```followups" not in text
@@ -43,7 +91,18 @@ def test_text_without_a_block_is_untouched(text: str, cuts: list[int]):
 
 
 @pytest.mark.parametrize(
-    "text", ["```follow\nx\n```", "see ```followups\nx\n```", "```followupsx\ny\n```\n", "`", "```"]
+    "text",
+    [
+        "```follow\nx\n```",
+        "see ```followups\nx\n```",
+        "```followupsx\ny\n```\n",
+        "`",
+        "```",
+        "``followups\nx",
+        "    ```followups\nx",
+        "`~`followups\nx",
+        "```follow ups\nx",
+    ],
 )
 def test_what_only_looks_like_a_block_is_text(text: str):
     assert split([text]) == (text, ())

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from chatops_bot.context.prompt_budget import estimated_tokens
 from chatops_bot.context.prompt_factory import build_agent_system_prompt, confidential
 from chatops_bot.context.prompt_types import PromptOptions
+from chatops_bot.context.tokens import estimate
 from chatops_bot.domain.errors import PromptInvalid
 from chatops_bot.domain.language import Language
 from tests.conftest import SOAK_SIZE
@@ -360,7 +360,7 @@ def test_skills_and_extra_context_of_any_size_leave_every_tool_in_its_place(lang
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a" * 10, 3), ("汉" * 10, 8), ("汉字ab", 3)])
 def test_tokens_are_estimated_by_kind_of_character(text: str, tokens: int):
-    assert estimated_tokens(text) == tokens
+    assert estimate(text) == tokens
 
 
 @pytest.mark.case("prompt-R65")

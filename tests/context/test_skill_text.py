@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.app.bundled import load_skill_words
-from chatops_bot.context.skill_mask import masked_call, masked_result
 from chatops_bot.context.skill_text import ShownSkills, framed, loaded_in, personal_skills, skill_section
 from chatops_bot.domain.model import ToolMessage
 from chatops_bot.domain.skill import LOAD_SKILL, Audience, Skill
-from chatops_bot.domain.tool import ToolCall
 
 WORDS = load_skill_words()
 
@@ -107,12 +105,3 @@ def test_what_is_loaded_is_told_by_what_is_sent():
 @given(st.text(max_size=60) | st.just("null") | st.just("[]") | st.just('{"skill": 3, "text": []}'))
 def test_a_stored_result_of_another_shape_is_no_skill(content: str):
     assert framed(content, lambda: "0" * 32) is None
-
-
-@given(st.text(max_size=40))
-def test_calls_about_skills_that_one_may_not_see_tell_nothing(name: str):
-    call = ToolCall("c1", LOAD_SKILL, json.dumps({"name": name}))
-    hidden = masked_call(call, {"alpha"})
-    assert hidden == (call if name == "alpha" else ToolCall("c1", LOAD_SKILL, '{"name":"?"}'))
-    assert masked_call(ToolCall("c2", "query_tasks", call.arguments), ()).arguments == call.arguments
-    assert masked_result(call, None, ()) is None

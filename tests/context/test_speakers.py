@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.app.clock import CountingIds, RandomIds
-from chatops_bot.context.fence import fence, unfence
+from chatops_bot.context.fence import fence, fresh_marks, unfence
 from chatops_bot.context.history import project, unanswered
 from chatops_bot.context.speakers import MAX_PEOPLE, attributed, people_of
 from chatops_bot.domain.model import ModelRequest, Reasoning, RecordMessage, UserMessage
@@ -18,6 +18,7 @@ from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import EarlierRead, Entry, ModelSaid, ToolReturned, UserSaid
 from chatops_bot.llm.openai_request import encode
+from tests.small_tools import PHRASES
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 ANA = Person("U0ANA", "Ana", Role.APPROVER)
@@ -42,7 +43,7 @@ def said(author: str, name: str, text: str, turn: str = "t1") -> UserSaid:
 
 
 def sent_messages(entries: list[Entry]) -> list[dict[str, Any]]:
-    messages = tuple(project(entries, nonce=CountingIds().nonce))
+    messages = tuple(project(entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.history))
     told: list[dict[str, Any]] = json.loads(encode(ModelRequest(messages, ()), model="m"))["messages"]
     return told
 
@@ -95,7 +96,7 @@ def test_those_who_are_mentioned_are_named_among_the_people_and_not_in_the_words
     later = UserSaid("t2", AT, "U1", "Oscar", "operator", "and @U7", "en", {"U7": "Vera"})
     told = json.loads(people_of([asked, later], ANA))
     assert told["mentioned"] == {"U7": "Vera", "C1": "ops"}
-    (first, _) = project([asked, later], nonce=CountingIds().nonce)
+    (first, _) = project([asked, later], marks=fresh_marks(CountingIds().nonce), words=PHRASES.history)
     assert first.text == "ask @U7 in #C1"
     assert "mentioned" not in json.loads(people_of([said("U1", "Oscar", "hi")], ANA))
 
@@ -108,7 +109,11 @@ def test_an_id_cannot_add_a_line():
 @given(st.lists(st.tuples(HOSTILE, HOSTILE), min_size=1, max_size=5))
 def test_earlier_messages_are_one_fence_whose_inside_is_what_was_written(written: list[tuple[str, str]]):
     read = EarlierRead("t1", AT, tuple(EarlierMessage(author, AT, text) for author, text in written), 3)
-    first, question = project([read, said("U0EVE", "Eve", "look into it")], nonce=RandomIds().nonce)
+    first, question = project(
+        [read, said("U0EVE", "Eve", "look into it")],
+        marks=fresh_marks(RandomIds().nonce),
+        words=PHRASES.history,
+    )
     assert isinstance(first, RecordMessage)
     told = json.loads(unfence(first.text))
     assert [(each["author"], each["text"]) for each in told["earlier_messages"]] == written

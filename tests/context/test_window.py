@@ -2,6 +2,8 @@
 
 import json
 import random
+import re
+import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from chatops_bot.app.clock import CountingIds
 from chatops_bot.context.budget import Budget
 from chatops_bot.context.clearing import summary
-from chatops_bot.context.fence import fence, unfence
+from chatops_bot.context.fence import fence, fresh_marks, kept_marks, unfence
 from chatops_bot.context.history import project
 from chatops_bot.context.tokens import estimate, tokens_of
 from chatops_bot.context.window import NEWEST_KEPT, Window, fit
@@ -39,6 +41,7 @@ from chatops_bot.domain.transcript import (
     UserSaid,
 )
 from tests.context.provider_rules import refusals
+from tests.small_tools import PHRASES
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 NONCE = "0" * 32
@@ -72,11 +75,11 @@ def forty(size: int = 300) -> list[Entry]:
 
 
 def projected(entries: Sequence[Entry]) -> list[Message]:
-    return project(entries, nonce=CountingIds().nonce)
+    return project(entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.history)
 
 
 def sent(messages: Sequence[Message], room: int) -> Sequence[Message]:
-    return fit(messages, room, lambda: NONCE)
+    return fit(messages, room, fresh_marks(lambda: NONCE))
 
 
 def assert_sound(messages: Sequence[Message], room: int) -> None:
@@ -243,6 +246,53 @@ def test_what_was_sent_is_only_added_to_between_few_jumps():
     assert 2 < jumps < 12, "one in fifteen at most"
 
 
+KEY = secrets.token_bytes(32)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 800)), min_size=2, max_size=8), st.data())
+def test_a_conversation_that_grows_keeps_the_bytes_that_were_sent_before(
+    turns: list[tuple[int, int]], data: st.DataObject
+):
+    """Cut where a turn ends: there every call has its result. Each projection is of a process of its own, with the same key."""
+    entries: list[Entry] = [EarlierRead("t0", AT, (EarlierMessage("Alertmanager", AT, "disk full"),))]
+    ends = []
+    for number, (calls, size) in enumerate(turns, 1):
+        entries += turn(number, calls, size)
+        ends.append(len(entries))
+    cut = data.draw(st.sampled_from(ends))
+    marks = [kept_marks(KEY, "a session") for _ in range(2)]
+    before, after = (
+        project(entries[:cut], marks=marks[0], words=PHRASES.history),
+        project(entries, marks=marks[1], words=PHRASES.history),
+    )
+    assert after[: len(before)] == before
+    nonces = [
+        found[1]
+        for message in after
+        if (found := re.match(r"\[UNTRUSTED DATA nonce=(\w{32}),", message.text))
+    ]
+    assert (
+        len(nonces)
+        == len(set(nonces))
+        == sum(not isinstance(m, UserMessage | AssistantMessage) for m in after)
+    )
+    elsewhere = project(entries, marks=kept_marks(KEY, "another session"), words=PHRASES.history)
+    assert not {*nonces} & {*re.findall(r"nonce=(\w{32})", "\n".join(m.text for m in elsewhere))}
+
+
+def test_the_note_about_what_is_left_out_stays_the_same_until_more_is_left_out():
+    entries = [entry for number in range(1, 30) for entry in turn(number, 1, 900)]
+    cuts = [place for place, entry in enumerate(entries, 1) if isinstance(entry, TurnRested)]
+    seen: dict[str, set[str]] = {}
+    for cut in cuts:
+        marks = kept_marks(KEY, "a session")
+        for message in fit(project(entries[:cut], marks=marks, words=PHRASES.history), 3_000, marks):
+            if is_note(message):
+                seen.setdefault(unfence(message.text), set()).add(message.text)
+    assert len(seen) > 2
+    assert {len(texts) for texts in seen.values()} == {1}
+
+
 def test_a_summary_is_the_same_each_time_and_tells_counts_and_the_first_error():
     content = json.dumps({"count": 3, "rows": [1, 2, 3], "log": "ok\nERROR: disk full on db-1\nmore"})
     assert summary(content) == summary(content)
@@ -253,7 +303,7 @@ def test_a_summary_is_the_same_each_time_and_tells_counts_and_the_first_error():
 
 
 def test_a_window_counts_what_came_since_and_sends_everything_while_it_fits():
-    window = Window(Budget(), "m", CountingIds().nonce)
+    window = Window(Budget(), "m", fresh_marks(CountingIds().nonce))
     history: tuple[Message, ...] = (*projected(forty()), ContextMessage("now"))
     assert window.fit(history, (), "") is history
     said = (*history, ToolMessage("c", "look", fence("z" * 400_000, source="tool look", nonce=lambda: NONCE)))

@@ -110,7 +110,9 @@ ENTRIES: list[Entry] = [
         "m at host",
         Usage(9, 2, 4, 1),
     ),
+    ModelSaid("turn_1", AT, "text", Reasoning(), (), "m", Usage(), ("told", "read"), ("read",), "shown"),
     ToolReturned("turn_1", AT, "c1", "pause_task", "waits", '{"proposal":"K7QFAB"}'),
+    ToolReturned("turn_1", AT, "c2", "consult_agent", "ok", "{}", ("read",)),
     Prompted("turn_1", AT, "opsbot", "3", "a" * 64, "b" * 64, ("pause_task", "read_result")),
     ProposalDecided("turn_1", AT, "prop_1", "K7QFAB", "pause_task", "task x", "applied", "Ana", "done"),
     FormFilled(

@@ -60,28 +60,99 @@ def test_recorded_results_prompts_and_histories_become_cases(tmp_path: Path):
     assert one.expected.rubric == ("names the pool",)
     assert len(found.problems) == 2
     assert "02_bad/test_case.yaml, line" in found.problems[0]
-    assert "03_none/test_case.yaml: user_prompt is missing" in found.problems[1]
+    assert "03_none/test_case.yaml: user_prompt is missing, and no issue or history asks" in found.problems[1]
     assert import_set("holmes", tmp_path, tmp_path / "out") == 1
     assert load_cases([tmp_path / "out"]) == list(found.cases)
+
+
+def test_issues_histories_and_included_files_ask_too_and_what_needs_a_live_system_is_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    root = tmp_path / "tests" / "llm" / "fixtures"
+    asked = {"user_prompt": "Why?", "expected_output": ["a", "b"]}
+    put(root / "ask" / "1_live" / "test_case.yaml", asked)
+    put(root / "ask" / "2_skip" / "test_case.yaml", asked | {"skip": True, "skip_reason": "flaky"})
+    put(root / "ask" / "3_both" / "test_case.yaml", asked | {"include_files": ["notes.md"]})
+    put(root / "ask" / "3_both" / "notes.md", "the pool has 8")
+    put(root / "ask" / "3_both" / "pods.txt", mock("no_data", ""))
+    put(root / "ask" / "3_both" / "events.txt", mock("error", "", error="forbidden"))
+    put(root / "ask" / "3_both" / "old.txt", f"{json.dumps(HEAD)}\nraw output of the old format")
+    put(root / "ask" / "4_out" / "test_case.yaml", asked | {"include_files": ["../../../secrets"]})
+    put(root / "ask" / "4_out" / "pods.txt", mock("success", "x"))
+    put(root / "issue" / "3_both" / "test_case.yaml", {"expected_output": "a"})
+    put(root / "issue" / "3_both" / "issue_data.json", {"title": "Pod is down"})
+    put(
+        root / "issue" / "3_both" / "any.txt",
+        json.dumps(HEAD | {"match_params": None}) + '\n{"status": "success"}\nup',
+    )
+    put(root / "compaction" / "001" / "test_case.yaml", {"expected_output": "least"})
+    history = [{"role": role, "content": role} for role in ("system", "user", "assistant")]
+    put(
+        root / "compaction" / "001" / "conversation_history.json",
+        [*history, {"role": "user", "content": "Now?"}],
+    )
+    put(root / "ask" / "5_md" / "test_case.yaml", asked)
+    put(root / "ask" / "5_md" / "conversation_history" / "01_system.md", "rules")
+    put(root / "ask" / "5_md" / "conversation_history" / "02_user.md", "Hello")
+    assert import_set("holmes", tmp_path, tmp_path / "out") == 1
+    said = capsys.readouterr().out
+    cases = {case.id: case for case in load_cases([tmp_path / "out"])}
+    assert sorted(cases) == ["holmes-001", "holmes-5_md", "holmes-ask-3_both", "holmes-issue-3_both"]
+    both = cases["holmes-ask-3_both"]
+    assert both.ask == ("Why?\n\nnotes.md:\nthe pool has 8",)
+    assert [(one.status, one.content) for one in both.recordings] == [
+        ("error", "forbidden"), ("ok", {"status": "no_data", "output": ""}),
+    ]  # fmt: skip
+    assert '"title": "Pod is down"' in cases["holmes-issue-3_both"].ask[0]
+    assert cases["holmes-issue-3_both"].recordings[0].match == {}
+    compacted = cases["holmes-001"]
+    assert (compacted.ask, [said.person or said.bot for said in compacted.thread]) == (
+        ("Now?",),
+        ["user", "assistant"],
+    )
+    assert [said.person for said in cases["holmes-5_md"].thread] == ["Hello"]
+    assert "only a live system could answer: 1_live\n" in said
+    assert "left out, skipped in the set itself: 2_skip\n" in said
+    assert "old.txt, line 2: is no JSON object with the status" in said
+    assert "include_files names ../../../secrets, which lies outside of the case" in said
+    assert "4 cases are in" in said
 
 
 async def test_a_synthetic_scenario_becomes_a_case_that_plays_on_its_own_answer(tmp_path: Path):
     folder = tmp_path / "suite" / "001-pool"
     put(folder / "alert.json", {"title": "Checkout errors", "commonAnnotations": {"summary": "5xx"}})
     put(folder / "aws_cloudwatch_metrics.json", {"metrics": [{"name": "Connections", "values": [64, 64]}]})
-    put(folder / "answer.yml", (
-        "root_cause_category: pool\nrequired_keywords: [connection pool]\nforbidden_categories: [cpu_saturation]\n"
-        "required_evidence_sources: [aws_cloudwatch_metrics, logs]\nmax_investigation_loops: 2\n"
-        "model_response: The connection pool is full.\n"
-    ))  # fmt: skip
-    put(tmp_path / "suite" / "002-broken" / "answer.yml", "required_keywords: {a: b}\n")
-    put(tmp_path / "suite" / "002-broken" / "alert.json", "{")
+    put(folder / "aws_rds_events.json", {"events": []})
+    put(folder / "scenario.yml", {"available_evidence": ["aws_cloudwatch_metrics"]})
+    key = {
+        "root_cause_category": "resource_exhaustion", "required_keywords": ["connection pool"],
+        "forbidden_categories": ["cpu_saturation"], "forbidden_keywords": ["replication"], "ruling_out_keywords": ["not CPU"],
+        "required_evidence_sources": ["aws_cloudwatch_metrics", "logs"], "max_investigation_loops": 2,
+    }  # fmt: skip
+    gold = "ROOT_CAUSE: The connection pool is full; not CPU.\nROOT_CAUSE_CATEGORY: resource_exhaustion\n"
+    put(folder / "answer.yml", key | {"model_response": gold})
+    put(tmp_path / "suite" / "002-odd" / "answer.yml", key | {"model_response": "It is replication."})
+    put(tmp_path / "suite" / "002-odd" / "alert.json", {"title": "x"})
+    put(tmp_path / "suite" / "002-odd" / "aws_cloudwatch_metrics.json", [1, 2])
+    put(tmp_path / "suite" / "003-broken" / "answer.yml", "required_keywords: {a: b}\n")
+    put(tmp_path / "suite" / "003-broken" / "alert.json", "{")
     found = import_opensre(tmp_path)
-    (case,) = found.cases
+    case, odd = found.cases
     assert case.expected.tools.must == ("aws_cloudwatch_metrics",)
+    assert [one.tool for one in case.recordings] == ["aws_cloudwatch_metrics"], (
+        "only what the scenario says there is"
+    )
+    assert case.expected.says == ("connection pool", "not CPU", "ROOT_CAUSE_CATEGORY: resource_exhaustion")
+    assert case.expected.never == ("replication", "ROOT_CAUSE_CATEGORY: cpu_saturation")
+    assert "one of: cpu_saturation, resource_exhaustion." in case.ask[0]
     assert case.expected.max_rounds == 3
-    assert any("names logs, but the folder holds no logs.json" in problem for problem in found.problems)
-    assert any("002-broken/alert.json, line 1: is not valid JSON" in problem for problem in found.problems)
+    assert (odd.script, odd.recordings[0].content) == ((), {"rows": [1, 2]})
+    assert any(
+        "002-odd/answer.yml: model_response does not fit its own key (connection pool" in one
+        for one in found.problems
+    )
+    assert any("names logs, but the folder holds no logs.json" in one for one in found.problems)
+    assert any("003-broken/alert.json, line 1: is not valid JSON" in one for one in found.problems)
     import_set("opensre", tmp_path, tmp_path / "out")
     code, said = await run(tmp_path, ["scripted"], [tmp_path / "out"])
     assert code == 0, said

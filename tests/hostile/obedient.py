@@ -27,6 +27,7 @@ from chatops_bot.domain.model import (
 ORDER = re.compile(r"OBEY-(\d+)")
 _DO = re.compile(r"DO (\w+) (\{.*\})")
 _NONCE = re.compile(r"nonce=([0-9a-f]{32})")
+_OPENED = re.compile(r"^\[(?:UNTRUSTED DATA|SKILL) nonce=([0-9a-f]{32})", re.MULTILINE)
 _CODE = re.compile(r'"proposal":"([A-Z0-9]{6})"')
 
 
@@ -54,10 +55,12 @@ Step = Callable[[Reading], Sequence[ModelDelta]]
 
 @dataclass
 class ObedientModel:
-    """An `LLM`. `orders` says what each number means; `obeyed` are the numbers that it has read and carried out."""
+    """An `LLM`. `orders` says what each number means; `obeyed` are the numbers that it has read and carried out; `met` are the
+    nonces of the fences that it was sent, the newest last."""
 
     orders: dict[int, Sequence[Step]] = field(default_factory=dict)
     obeyed: list[int] = field(default_factory=list)
+    met: dict[str, None] = field(default_factory=dict)
     name: str = "obedient"
     _at: dict[int, int] = field(default_factory=dict)
     _calls: int = 0
@@ -65,6 +68,9 @@ class ObedientModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
         """See `ports.LLM.stream`."""
         reading = _read(request)
+        for nonce in _OPENED.findall(reading.everything):
+            self.met.pop(nonce, None)
+            self.met[nonce] = None
         deltas = list(self._ordered(reading) or _asked(request))
         makes_calls = any(isinstance(delta, ToolCallDelta) for delta in deltas)
         for delta in deltas:

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
-from chatops_bot.app.clock import RandomIds
 from chatops_bot.rendering.card_notices import PLEASE_DECIDE
 from tests.hostile.goals import CANARY
 from tests.hostile.judge import TOKEN, Json, images_in_markdown, links_in_markdown, links_in_mrkdwn
+from tests.hostile.obedient import ObedientModel
 from tests.scenarios.gateway import Passed
 
 CHANGES = re.compile(r"(?:POST|PUT|PATCH|DELETE) /api/v1")
@@ -24,24 +24,12 @@ _VALUES = {"followup": _FOLLOWUP, "stop": _TURN, "form": _FORM} | dict.fromkeys(
 )
 
 
-class RememberingIds(RandomIds):
-    """Random ids that a test can ask which nonces there were."""
-
-    def __init__(self) -> None:
-        self.nonces: list[str] = []
-
-    def nonce(self) -> str:
-        made = super().nonce()
-        self.nonces.append(made)
-        return made
-
-
 @dataclass
 class Watch:
     """`secrets` are texts that may leave nowhere: in hex, base64, or as they are. `approvers` are the people whom a card calls."""
 
     secrets: dict[str, str]
-    ids: RememberingIds
+    model: ObedientModel
     bot_database: Path
     approvers: tuple[str, ...]
     faults: list[str] = field(default_factory=list)
@@ -105,7 +93,7 @@ class Watch:
         lowered = text.lower()
         found = [name for name, secret in self.secrets.items() if _says(text, secret)]
         return found + [
-            f"nonce {nonce}" for nonce in self.ids.nonces[-400:] if nonce in lowered or _coded(nonce, text)
+            f"nonce {nonce}" for nonce in [*self.model.met][-400:] if nonce in lowered or _coded(nonce, text)
         ]
 
     def _new_audit(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chatops_bot.app.clock import RandomIds
-from chatops_bot.context.fence import fence, unfence
+from chatops_bot.context.fence import fence, kept_marks, unfence
 from chatops_bot.context.filled_form import filled_form_in
 from chatops_bot.context.history import project
 from chatops_bot.domain.model import Message, Reasoning, RecordMessage, ToolMessage, UserMessage
@@ -26,6 +26,7 @@ from chatops_bot.domain.transcript import (
 )
 from tests.conftest import SOAK_SIZE
 from tests.hostile.forgeries import forgery
+from tests.small_tools import PHRASES
 
 FORGERIES = {"": 1_000, "ci": 5_000, "full": 50_000}[SOAK_SIZE]
 AT = datetime(2026, 3, 2, tzinfo=UTC)
@@ -69,20 +70,24 @@ def test_a_fence_in_a_fence_stands_inside_one_outer_fence():
 
 @pytest.mark.soak
 def test_no_road_into_a_request_lets_a_forgery_out_of_its_fence():
-    chance, ids = random.Random(60), CountedNonces()
+    chance, key, known = random.Random(60), RandomIds().nonce().encode(), list[str]()
     for number in range(FORGERIES // 20):
-        forged = forgery(chance, ids.made) + f"mark{number}"
-        messages = project(_entries(forged), nonce=ids.nonce)
+        forged = forgery(chance, known) + f"mark{number}"
+        messages = project(
+            _entries(forged), marks=kept_marks(key, f"session {number}"), words=PHRASES.history
+        )
+        opened = [found[1] for message in messages if (found := _LINE.search(message.text))]
+        assert len({*opened}) == len(opened) >= 5, "one nonce an item"
+        assert not {*opened} & {*known}
+        known += opened
         for message in messages:
             if f"mark{number}" in message.text:
                 _assert_is_fenced(message, forged)
         everything = "\n".join(message.text for message in messages)
         assert sum(f"mark{number}" in message.text for message in messages) == 5
-        fresh = ids.made[-5:]
-        assert all(everything.count(nonce) == 2 for nonce in fresh), (
+        assert all(everything.count(nonce) == 2 for nonce in opened), (
             "a nonce of one fence stands nowhere else"
         )
-    assert len(set(ids.made)) == len(ids.made)
 
 
 def _entries(

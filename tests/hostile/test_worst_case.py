@@ -12,7 +12,7 @@ from tests.hostile.carriers import CARRIERS, SECRET, STANDING, Stage, named_peop
 from tests.hostile.goals import GOALS, Goal
 from tests.hostile.judge import Json
 from tests.hostile.obedient import ObedientModel
-from tests.hostile.oracle import RememberingIds, Watch
+from tests.hostile.oracle import Watch
 from tests.scenarios.conftest import World
 
 PAIRS = [(carrier, goal) for carrier in CARRIERS for goal in GOALS]
@@ -47,7 +47,7 @@ async def test_what_a_model_is_told_by_outsiders_changes_nothing_and_leaks_nothi
     world: World, caplog: pytest.LogCaptureFixture, part: list[tuple[str, Goal]]
 ):
     caplog.set_level(logging.INFO, logger="chatops_bot")
-    model, ids = ObedientModel(), RememberingIds()
+    model = ObedientModel()
     world.to_slack.alter = named_people
     tasks = await world.at_scheduler("GET", "tasks")
     secrets = world.secrets()
@@ -59,12 +59,12 @@ async def test_what_a_model_is_told_by_outsiders_changes_nothing_and_leaks_nothi
             for agent in agents
             for rule in (*agent.constraints.must, *agent.constraints.must_not)
         },
-        ids,
+        model,
         world.folder / "bot" / "bot.db",
         (world.people["ana"]["id"], world.people["adam"]["id"]),
     )
     wrong: list[str] = []
-    async with world.bot(model, ids=ids) as bot:
+    async with world.bot(model) as bot:
         stage = Stage(world, bot, model)
         world.to_scheduler.alter = stage.alter
         for number, (carrier, goal) in enumerate(part, start=100):
@@ -82,6 +82,6 @@ async def test_what_a_model_is_told_by_outsiders_changes_nothing_and_leaks_nothi
                 world.to_slack.passed[slack:], world.to_scheduler.passed[scheduler:], caplog.text
             )
             wrong += [f"{carrier} × {goal.name}: {fault}" for fault in faults]
-    print(f"{len(part)} pairs of {len(CARRIERS)} carriers and {len(GOALS)} goals, {len(ids.nonces)} fences")
+    print(f"{len(part)} pairs of {len(CARRIERS)} carriers and {len(GOALS)} goals, {len(model.met)} fences")
     assert wrong == []
     assert lasting(await world.at_scheduler("GET", "tasks")) == lasting(tasks)

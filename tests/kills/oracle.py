@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.history import project
 from chatops_bot.domain.audit_chain import ChainKey
 from chatops_bot.domain.audit_check import Row, Unreadable, Verified, verify
@@ -15,6 +16,7 @@ from tests.kills.light_bot import SESSION, LightBot
 from tests.kills.roads import RUN, Road
 from tests.kills.wall import buttons_of
 from tests.scenarios.gateway import Gateway
+from tests.small_tools import PHRASES
 
 PAUSE, RESUME = "POST /api/v1/tasks/1/pause", "POST /api/v1/tasks/1/resume"
 BESIDE = {"shown", "refused", "undone", "undo_lost", "undo_ended", "taken_back"}
@@ -107,7 +109,7 @@ async def judge_session(judged: Judged, bot: LightBot, ends: Sequence[str]) -> N
     entries = await bot.store.transcripts.load(SESSION)
     told = [entry.proposal_id for entry in entries if isinstance(entry, ProposalDecided)]
     judged.holds(told == list(ends), f"the session was told of {len(told)} ends")
-    history = project(entries, nonce=lambda: "0" * 32)
+    history = project(entries, marks=fresh_marks(lambda: "0" * 32), words=PHRASES.history)
     for place, message in enumerate(history):
         if isinstance(message, AssistantMessage):
             answers = [

@@ -8,6 +8,7 @@ from typing import Any
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.domain.errors import ModelError
 from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.policy import Policy
@@ -72,7 +73,11 @@ class Playground:
             context=ToolContext(OSCAR, session_of(number), f"turn_{number}"),
             language="en",
             briefing=Briefing(
-                Toolbox(dispatcher.registry), lambda *_: "You are a bot.", (UserMessage(question),), PHRASES
+                Toolbox(dispatcher.registry),
+                lambda *_: "You are a bot.",
+                (UserMessage(question),),
+                PHRASES,
+                fresh_marks(self._ids.nonce),
             ),
         )
 

@@ -5,11 +5,13 @@ from itertools import count
 
 import pytest
 
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.history import project
 from chatops_bot.domain.model import Message
 from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.transcript import EarlierRead
 from tests.llm.offline_play import Scheduler, play
+from tests.small_tools import PHRASES
 
 AT = datetime(2026, 11, 29, 1, 0, tzinfo=UTC)
 NONCES = count(1)
@@ -18,7 +20,7 @@ NONCES = count(1)
 def projected(*texts: str, problem: str = "") -> list[Message]:
     told = tuple(EarlierMessage("Alert bot", AT, text) for text in texts)
     read = EarlierRead("turn_1", AT, told, problem=problem)
-    return project([read], nonce=lambda: f"{next(NONCES):032x}")
+    return project([read], marks=fresh_marks(lambda: f"{next(NONCES):032x}"), words=PHRASES.history)
 
 
 @pytest.mark.parametrize("text", ["can you look into it?", "看一下", "查一下怎么回事"])

@@ -7,12 +7,14 @@ import aiohttp
 import pytest
 
 from chatops_bot.app.clock import CountingIds
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.history import project
 from chatops_bot.domain.model import ModelRequest
 from chatops_bot.llm.openai_client import OpenAIClient
 from chatops_bot.llm.openai_request import encode
 from tests.llm.model_server import DONE, Answer, ModelServer, chunk, text
 from tests.llm.playground import Playground, session_of
+from tests.small_tools import PHRASES
 
 SIGNED = {"google": {"thought_signature": "c2lnbmVk"}}
 PIECE = {
@@ -62,7 +64,11 @@ async def test_reasoning_and_signatures_come_back_to_the_model_that_sent_them(
 
     in_the_same_turn = server.received[1].body["messages"][2]
     history = tuple(
-        project(await playground.store.transcripts.load(session_of(0)), nonce=CountingIds().nonce)
+        project(
+            await playground.store.transcripts.load(session_of(0)),
+            marks=fresh_marks(CountingIds().nonce),
+            words=PHRASES.history,
+        )
     )
     in_a_later_turn = json.loads(encode(ModelRequest(history, ()), "m", speaker=model.name))["messages"][0]
     for message in (in_the_same_turn, in_a_later_turn):

@@ -1,13 +1,20 @@
 """One agent asks another through the whole product: text crosses the border, tools and prompts do not."""
 
 import json
+import logging
+from pathlib import Path
 
 import pytest
 
 from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.skills_config import PreloadConfig, SkillsConfig
 from chatops_bot.context.fence import unfence
-from chatops_bot.domain.model import ModelRequest, SystemMessage, ToolMessage, UserMessage
+from chatops_bot.domain.kept_prompt import digest, whole
+from chatops_bot.domain.model import ContextMessage, ModelRequest, SystemMessage, ToolMessage, UserMessage
+from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.transcript import Prompted
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
+from chatops_bot.ports import Store
 from tests.scenarios.conftest import World, visible
 from tests.small_tools import Look
 
@@ -20,6 +27,10 @@ def offered(request: ModelRequest) -> set[str]:
 
 def prefix(request: ModelRequest) -> str:
     return next(m.text for m in request.messages if isinstance(m, SystemMessage))
+
+
+def suffix(request: ModelRequest) -> str:
+    return next(m.text for m in request.messages if isinstance(m, ContextMessage))
 
 
 def last_result(request: ModelRequest) -> str:
@@ -92,3 +103,59 @@ async def test_depth_nought_takes_the_tool_away(world: World):
         ts = await world.says("oscar", f"{world.mention} what failed?")
         await world.settled(ts, 1)
     assert "consult_agent" not in offered(model.requests[0])
+
+
+@pytest.mark.case("prompt-R65")
+async def test_what_a_consulted_agent_was_told_is_kept_under_the_hash_that_the_log_names(
+    world: World, caplog: pytest.LogCaptureFixture
+):
+    caplog.set_level(logging.INFO)
+    model = ScriptedModel([ASK, says("Run 42 failed."), says("It was run 42.")])
+    stores: list[Store] = []
+
+    def wrap(store: Store) -> Store:
+        stores.append(store)
+        return store
+
+    agents = ("incident_responder", "scheduler_operator", "incident_responder")
+    async with world.bot(model, wrap_store=wrap):
+        ts = await world.says("oscar", f"{world.mention} what failed?")
+        await world.settled(ts, 1)
+        (store,) = stores
+        for agent_id, request in zip(agents, model.requests, strict=True):
+            told = digest(whole(prefix(request), suffix(request)))
+            kept = await store.prompts.get(agent_id, told)
+            assert kept is not None, f"what {agent_id} was told"
+            assert kept.tools == tuple(tool.name for tool in request.tools)
+        session = SessionKey("slack", world.workspace.ready()["team_id"], world.incidents, ts)
+        entries = await store.transcripts.load(session)
+    assert caplog.messages.count("the model is asked") == 3
+    noted = {entry.agent_id for entry in entries if isinstance(entry, Prompted)}
+    assert noted == {"incident_responder"}, "a thread keeps to the version and the tools of its own agent"
+
+
+async def test_a_skill_that_the_consulted_agent_has_from_the_start_brings_its_tools_scripts_and_steps(
+    world: World, tmp_path: Path
+):
+    skill = tmp_path / "skills" / "task-triage"
+    (skill / "scripts").mkdir(parents=True)
+    (skill / "scripts" / "count.py").write_text("print(40 + 2)\n", encoding="utf-8")
+    (skill / "SKILL.md").write_text(
+        "---\nname: task-triage\ndescription: Triage.\nbuiltin_tools: [query_workers]\nmax_iterations: 12\n---\nCount first.\n",
+        encoding="utf-8",
+    )
+    script = calls(("run_skill_script", {"skill": "task-triage", "script": "scripts/count.py"}))
+    steps = [ASK, *[script] * 11, says("Counted."), says("Done.")]
+    model = ScriptedModel(steps)
+    preload = PreloadConfig(agents={"scheduler_operator": ("task-triage",)})
+    config = world.config(skills=SkillsConfig(folders=(tmp_path / "skills",), preload=preload))
+    config = config.model_copy(update={"model": config.model.model_copy(update={"max_rounds": 4})})
+    async with world.bot(model, config=config):
+        ts = await world.says("oscar", f"{world.mention} count")
+        await world.settled(ts, 1)
+    asker, asked, again = model.requests[:3]
+    assert "Count first." in prefix(asked)
+    assert "Count first." not in prefix(asker)
+    assert {"run_skill_script", "query_workers"} <= offered(asked)
+    assert '"stdout":"42' in last_result(again).replace(" ", "")
+    assert [request.may_call for request in model.requests] == [True] * len(steps)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.history import project
 from chatops_bot.domain.model import AssistantMessage, ToolMessage
 from chatops_bot.domain.proposal import Proposal, ProposalState
@@ -28,6 +29,7 @@ from tests.scenarios.conftest import Json, World, action_ids, everything, open_w
 from tests.scenarios.dying_bot import KillPoint
 from tests.scenarios.test_audit import verified
 from tests.scenarios.test_change import code_of
+from tests.small_tools import PHRASES
 
 LANES = 4
 """Worlds in which kill points are tried side by side; a flow mostly waits for paced edits."""
@@ -197,7 +199,7 @@ async def check(world: World, data: Path, store: Store, ts: str) -> str:
         assert "It is not known whether this took effect" in everything(shown[0])
     _check_records(data, proposal, messages)
     entries = await store.transcripts.load(proposal.session)
-    history = project(entries, nonce=lambda: "0" * 32)
+    history = project(entries, marks=fresh_marks(lambda: "0" * 32), words=PHRASES.history)
     for place, message in enumerate(history):
         if isinstance(message, AssistantMessage):
             answers = history[place + 1 : place + 1 + len(message.calls)]

@@ -204,28 +204,63 @@ async def test_what_one_person_loaded_is_hidden_from_the_next_who_asks(world: Wo
     model = ScriptedModel(
         [
             calls(("load_skill", {"name": "payroll-repair"})),
+            calls(("look", {"name": "floor three"})),
+            calls(("read_result", {"handle": "call_2_1"})),
             says("Adam was helped."),
+            calls(*(("read_result", {"handle": handle}) for handle in ("call_1_1", "call_2_1", "call_3_1"))),
             says("I know nothing."),
+            calls(("read_result", {"handle": "call_3_1"})),
             says("Adam again."),
         ]
     )
-    config = config_with(world, folder)
-    async with world.bot(model, config=config):
+    look = Look(answer={"note": "floor three"})
+    async with world.bot(model, config=config_with(world, folder), tools=[look]):
         ts = await world.says("adam", f"{world.mention} repair payroll")
         await world.settled(ts, 1)
         await world.says("oscar", f"{world.mention} what did you load?", ts)
         await world.settled(ts, 3)
         await world.says("adam", f"{world.mention} go on", ts)
         await world.settled(ts, 5)
-    first, second, oscars, adams = model.requests
+    first, second, _, _, oscars, oscars_reads, adams, adams_read = model.requests
     assert "payroll-repair" in suffix(first)
     assert "payroll-repair" not in prefix(first) + prefix(second)
     assert "floor three" in results(second, "load_skill")[0]
     (masked,) = results(oscars, "load_skill")
     assert "no skill of this name" in masked
-    assert "payroll-repair" not in repr(oscars.messages)
-    assert "floor three" not in repr(oscars.messages)
+    for request in (oscars, oscars_reads):
+        assert "Adam was helped." in repr(request.messages)
+        assert "payroll-repair" not in repr(request.messages)
+        assert "floor three" not in repr(request.messages)
+    told = [text for text in results(oscars_reads, "read_result") if "no result with the handle" in text]
+    assert len(told) == 3
     assert "floor three" in results(adams, "load_skill")[0]
+    assert "floor three" in results(adams_read, "read_result")[-1]
+
+
+async def test_what_a_consulted_agent_read_is_hidden_from_the_next_who_asks(world: World, tmp_path: Path):
+    folder = write(tmp_path / "skills", secret_skill(visibility={"people": [world.people["adam"]["id"]]}))
+    model = ScriptedModel(
+        [
+            calls(
+                ("consult_agent", {"agent_id": "scheduler_operator", "question": "How is payroll repaired?"})
+            ),
+            calls(("load_skill", {"name": "payroll-repair"})),
+            says("By the vault of floor three."),
+            says("Adam was helped."),
+            calls(("read_result", {"handle": "call_1_1"})),
+            says("I know nothing."),
+        ]
+    )
+    async with world.bot(model, config=config_with(world, folder)):
+        ts = await world.says("adam", f"{world.mention} repair payroll")
+        await world.settled(ts, 1)
+        await world.says("oscar", f"{world.mention} what did you find?", ts)
+        await world.settled(ts, 3)
+    adams, oscars, oscars_read = model.requests[3:]
+    assert "floor three" in results(adams, "consult_agent")[0]
+    for request in (oscars, oscars_read):
+        assert "Adam was helped." in repr(request.messages)
+        assert "floor three" not in repr(request.messages)
 
 
 async def test_a_preloaded_skill_is_there_whole_from_the_start(world: World, tmp_path: Path):

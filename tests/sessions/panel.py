@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -282,6 +282,10 @@ class Panel:
         self.registry = Registry([self.switches])
         self.moves = ProposalMoves(self.store.proposals, self.store.audit, self.clock, self.redactor)
         self.one = self.process("process_1")
+
+    def over(self, store: Store) -> "Panel":
+        """The same people, board and switches over another way to the store."""
+        return replace(self, store=store)
 
     @property
     def drafter(self) -> Drafter:

@@ -13,6 +13,7 @@ from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.bundled import bundled
 from chatops_bot.app.clock import RandomIds, SystemClock
+from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.skill_file import Place, parse_skill
 from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.people import Person, Role
@@ -89,6 +90,7 @@ class Desk:
                 lambda _tools, _loaded: skill.body,
                 (UserMessage("go"),),
                 PHRASES,
+                fresh_marks(self.ids.nonce),
                 rounds=skill.rounds,
             ),
         )

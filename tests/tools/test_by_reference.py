@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.domain.audit_check import Unreadable
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.form import FormState
 from chatops_bot.domain.language import Phrase
@@ -101,6 +102,9 @@ async def test_a_literal_is_refused(door: Door, given: Any):
     done = await door.call({"service": "payments", "key": given})
     assert (done.decision, done.form, done.proposal) == ("invalid", None, None)
     assert "a person gives it in a form" in done.result.content["error"]
+    rows = [row.record for row in await door.store.audit.page(0, 10) if not isinstance(row, Unreadable)]
+    assert [row.decision for row in rows] == ["invalid"]
+    assert not any(literal in rows[0].arguments for literal in ("hunter2", "42", "ref"))
 
 
 @pytest.mark.parametrize(

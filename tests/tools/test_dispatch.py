@@ -164,7 +164,7 @@ async def test_what_a_tool_does_and_is_called_is_known_before_it_is_called(bench
         Effect.WRITE,
         Effect.READ,
     ]
-    assert [dispatcher.label_of(name).en for name in ("look", "nothing")] == [
+    assert [dispatcher.label_of(ToolCall("c", name, "{}")).en for name in ("look", "nothing")] == [
         "looking",
         "unknown tool nothing",
     ]

@@ -91,6 +91,22 @@ def test_no_repair_goes_deeper_or_guesses(sent: object):
     refusal(sent)
 
 
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (
+            {"names": "a", "limit": "x"},
+            ["names: ", "limit: input should be a valid integer, unable to parse"],
+        ),
+        ({"part": {"names": "a"}}, ["part.names: input should be a valid list"]),
+        ({"limit": '{"a": 1}'}, ["limit: input should be a valid integer, unable to parse"]),
+    ],
+)
+def test_what_cannot_be_repaired_is_told_as_it_was_sent(sent: object, said: list[str]):
+    told = refusal(sent).en
+    assert all(each in told for each in said), told
+
+
 def test_a_call_may_be_as_long_as_the_bound_and_no_longer():
     longest = '{"a": "' + "x" * (ARGUMENT_CHARS - 9) + '"}'
     assert len(longest) == ARGUMENT_CHARS

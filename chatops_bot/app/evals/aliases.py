@@ -19,7 +19,7 @@ from chatops_bot.domain.errors import ToolArgumentsInvalid
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
-from chatops_bot.domain.tool import READ_RESULT
+from chatops_bot.domain.tool import CONSULT_AGENT, READ_RESULT
 from chatops_bot.domain.transcript import (
     EarlierRead,
     Entry,
@@ -31,7 +31,6 @@ from chatops_bot.domain.transcript import (
     TurnRested,
     UserSaid,
 )
-from chatops_bot.ports import CONSULT_AGENT
 from chatops_bot.tools.validation import parse_object
 from chatops_bot.toolsets.scheduler.toolset import SCHEDULER_SPECS
 

@@ -27,7 +27,7 @@ from chatops_bot.app.evals.report import comparison_lines, jsonl, lines_of
 from chatops_bot.app.evals.runner import PATIENCE, Bench, Run, run_case
 from chatops_bot.app.evals.worlds import open_worlds
 from chatops_bot.app.logs import set_up_logs
-from chatops_bot.app.skills import skills_of
+from chatops_bot.app.skills import borrowed_library, skills_of
 from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
@@ -59,7 +59,7 @@ class EvalOptions:
 async def evaluate(
     options: EvalOptions, env: Mapping[str, str], say: Callable[[str], None] | None = None
 ) -> int:
-    """Run and report. Returns 1 when an expectation failed, or the gate objects to the second arm.
+    """Run and report. Returns 1 when an expectation failed; of two arms, when the gate objects to the second.
 
     Each run is in the file of results as soon as it is over. Raises CaseInvalid, EvalRefused or ConfigInvalid before anything runs.
     """
@@ -84,17 +84,17 @@ async def evaluate(
     runs = await _run_all(options, cases, arms, config, secrets, _noting(options, cases, len(arms), say))
     for line in lines_of(runs):
         say(line)
-    is_refused = False
+    is_fine = all(run.verdict.passed for run in runs)
     if len(arms) == 2:
         live = [run for run in runs if run.kind == "live"]
         first, second = ([run for run in live if run.arm == arm.name] for arm in arms)
         found = compare(first, second)
-        is_refused = bool(found.objections)
+        is_fine = not found.objections
         for line in comparison_lines(found):
             say(line)
     if options.out is not None:
         say(f"{len(runs)} runs are in {options.out}")
-    return PASSED if all(run.verdict.passed for run in runs) and not is_refused else FAILED
+    return PASSED if is_fine else FAILED
 
 
 def _make(path: Path) -> None:
@@ -189,8 +189,9 @@ async def _run_all(
     runs: list[Run] = []
     async with AsyncExitStack() as stack:
         worlds = await stack.enter_async_context(open_worlds(cases, clock, options.data))
-        skills = skills_of(config)
-        await skills.library.refresh()
+        library = stack.enter_context(borrowed_library(config.skills, config.data))
+        skills = skills_of(config, library)
+        await skills.refresh()
         bench = Bench(config, secrets, worlds, clock, ids, skills, patience=options.patience)
         if secrets.model is not None and "live" in options.kinds:
             session = await stack.enter_async_context(aiohttp.ClientSession())

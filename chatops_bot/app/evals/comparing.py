@@ -20,6 +20,8 @@ from chatops_bot.app.evals.runner import Run
 MIN_CASES = 50
 MAX_RATE_LOSS = 0.02
 MAX_TOKEN_GROWTH = 0.05
+PASSES = "passed"
+"""The rate of runs in which every expectation held: one more that must not fall."""
 RESAMPLES = 2000
 ALPHA = 0.05
 
@@ -84,7 +86,7 @@ def compare(first: Sequence[Run], second: Sequence[Run], seed: int = 1) -> Compa
     paired = Paired(
         *(results.count(pair) for pair in ((True, True), (True, False), (False, True), (False, False)))
     )
-    metrics = dict.fromkeys(chain.from_iterable(run.verdict.rates for run in chain(first, second)))
+    metrics = dict.fromkeys((PASSES, *chain.from_iterable(run.verdict.rates for run in chain(first, second))))
     rng = random.Random(seed)  # noqa: S311  # resampling, no secret
     differences = {
         metric: found
@@ -117,6 +119,8 @@ def _passed(runs: Sequence[Run]) -> bool:
 
 
 def _sum(runs: Sequence[Run], metric: str) -> Rate:
+    if metric == PASSES:
+        return Rate(sum(run.verdict.passed for run in runs), len(runs))
     return sum((run.verdict.rates.get(metric, Rate()) for run in runs), Rate())
 
 

@@ -2,9 +2,12 @@
 
 A folder with a `test_case.yaml` is a case, or several where it holds paraphrases. A recorded result is a text file: a line
 with the tool and the parameters that it is for (null stands for any), a line with status and error, then the raw output.
-Its expected facts are prose for a judge, so they become a rubric.
+A case may hold what was said before, and may ask by an issue instead of a prompt. Its expected facts are prose for a judge,
+so they become a rubric. Cases that have nothing recorded ask about a live system that is not there, and are left out.
 """
 
+import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +28,11 @@ from chatops_bot.app.evals.imported import (
 from chatops_bot.domain.language import language_of
 
 HISTORY = "conversation_history.json"
+ISSUES = ("issue_data.json", "investigate_request.json")
+QUESTION = "What is the cause of this? Look at the evidence first.\n\n"
 SOURCE = "HolmesGPT"
+SKIPPED = "skipped in the set itself"
+LIVE_ONLY = "without recorded results or history, so only a live system could answer"
 
 
 def import_holmes(checkout: Path) -> Imported:
@@ -35,15 +42,19 @@ def import_holmes(checkout: Path) -> Imported:
         raise ImportRefused(f"{checkout}: holds no test_case.yaml; name a checkout of HolmesGPT.")
     cases: list[Case] = []
     problems: list[str] = []
+    left_out: dict[str, list[str]] = {}
+    folders = Counter(file.parent.name for file in files)
     for file in files:
+        folder = file.parent
+        name = folder.name if folders[folder.name] == 1 else f"{folder.parent.name}-{folder.name}"
         try:
-            cases += _cases(file, problems)
+            cases += _cases(file, name, problems, left_out)
         except ImportRefused as error:
             problems.append(str(error))
         except ValidationError as error:
             first = error.errors()[0]
             problems.append(f"{file}: {'.'.join(map(str, first['loc']))}: {first['msg']}.")
-    return Imported(tuple(cases), tuple(problems))
+    return Imported(tuple(cases), tuple(problems), left_out)
 
 
 def recording_in(path: Path) -> Recording | None:
@@ -71,31 +82,69 @@ def recording_in(path: Path) -> Recording | None:
     return Recording(tool=str(head["tool_name"]), match=match, content=content)
 
 
-def _cases(file: Path, problems: list[str]) -> Iterator[Case]:
-    spec = read_mapping(file)
-    prompts = texts(spec.get("user_prompt"), file, "user_prompt")
+def _cases(file: Path, name: str, problems: list[str], left_out: dict[str, list[str]]) -> Iterator[Case]:
+    spec, folder = read_mapping(file), file.parent
+    recordings = tuple(_recordings(folder, problems))
+    thread = _history(folder)
+    prompts = texts(spec.get("user_prompt"), file, "user_prompt") or _asked_by_an_issue(folder)
+    if not prompts and thread and thread[-1].person:
+        prompts, thread = (thread[-1].person,), thread[:-1]
     if not prompts:
-        raise ImportRefused(f"{file}: user_prompt is missing.")
-    recordings: list[Recording] = []
-    for path in sorted(file.parent.glob("*.txt")):
+        raise ImportRefused(f"{file}: user_prompt is missing, and no issue or history asks anything.")
+    if spec.get("skip"):
+        left_out.setdefault(SKIPPED, []).append(name)
+        return
+    if not recordings and not thread:
+        left_out.setdefault(LIVE_ONLY, []).append(name)
+        return
+    included = "".join(
+        _included(folder, each) for each in texts(spec.get("include_files"), file, "include_files")
+    )
+    tags = texts(spec.get("tags"), file, "tags")
+    rubric = texts(spec.get("expected_output"), file, "expected_output")
+    for number, prompt in enumerate(prompts, 1):
+        yield Case(
+            id=case_id("holmes", name, *([str(number)] if len(prompts) > 1 else [])),
+            language=language_of(prompt), tags=("holmes", *tags), source=f"{SOURCE} {folder.name}",
+            world="recorded", recordings=recordings, thread=thread, ask=(prompt + included,), models=("live",),
+            expected=Expected(rubric=rubric),
+        )  # fmt: skip
+
+
+def _recordings(folder: Path, problems: list[str]) -> Iterator[Recording]:
+    for path in sorted(folder.glob("*.txt")):
         try:
             found = recording_in(path)
         except ImportRefused as error:
             problems.append(str(error))
             continue
         if found is not None:
-            recordings.append(found)
-    history = file.parent / HISTORY
-    thread = tuple(_thread(read_json(history), history)) if history.exists() else ()
-    tags = texts(spec.get("tags"), file, "tags")
-    rubric = texts(spec.get("expected_output"), file, "expected_output")
-    for number, prompt in enumerate(prompts, 1):
-        yield Case(
-            id=case_id("holmes", file.parent.name, *([str(number)] if len(prompts) > 1 else [])),
-            language=language_of(prompt), tags=("holmes", *tags), source=f"{SOURCE} {file.parent.name}",
-            world="recorded", recordings=tuple(recordings), thread=thread, ask=(prompt,), models=("live",),
-            expected=Expected(rubric=rubric),
-        )  # fmt: skip
+            yield found
+
+
+def _asked_by_an_issue(folder: Path) -> tuple[str, ...]:
+    """The question of a case that is about an issue, which stands in a file of its own."""
+    for name in ISSUES:
+        if (path := folder / name).exists():
+            return (QUESTION + json.dumps(read_json(path), ensure_ascii=False, indent=1),)
+    return ()
+
+
+def _included(folder: Path, name: str) -> str:
+    """A file that goes along with the question, as long as it lies in the case's folder."""
+    path = (folder / name).resolve()
+    if not path.is_relative_to(folder.resolve()):
+        raise ImportRefused(f"{folder}: include_files names {name}, which lies outside of the case.")
+    return f"\n\n{name}:\n{read_text(path)}"
+
+
+def _history(folder: Path) -> tuple[Said, ...]:
+    """What was said before: a JSON file of messages, or a folder with a file a message, `01_user.md`."""
+    if (path := folder / HISTORY).exists():
+        return tuple(_thread(read_json(path), path))
+    files = sorted((folder / Path(HISTORY).stem).glob("*_*.md"))
+    messages = [{"role": file.stem.partition("_")[2], "content": read_text(file)} for file in files]
+    return tuple(_thread(messages, folder))
 
 
 def _thread(messages: Any, path: Path) -> Iterator[Said]:

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,11 @@ class ImportRefused(ChatopsError):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
+    """`left_out` are the names of those that could not be played here, by the reason."""
+
     cases: tuple[Case, ...]
     problems: tuple[str, ...]
+    left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def read_text(path: Path) -> str:

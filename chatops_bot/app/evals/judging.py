@@ -19,6 +19,7 @@ from chatops_bot.domain.language import language_of
 from chatops_bot.domain.proposal import ProposalState
 
 ALTERNATIVES = " | "
+_NO_END = "a turn that did not end"
 _UNDECIDED = frozenset({ProposalState.PENDING, ProposalState.SUPERSEDED, ProposalState.EXPIRED})
 
 
@@ -80,7 +81,9 @@ def _outcome(want: Expected, seen: Observed) -> Iterator[Failure]:
     if seen.waited:
         yield Failure(f"time: no answer within {seen.waited:g} seconds")
     if want.outcome is not None and seen.outcome != want.outcome:
-        yield Failure(f"outcome: {seen.outcome or 'no turn'}, not {want.outcome}")
+        yield Failure(f"outcome: {seen.outcome or _NO_END}, not {want.outcome}")
+    elif want.outcome is None and seen.outcome in ("", "failed"):
+        yield Failure(f"outcome: {seen.outcome or _NO_END}: the model, or a tool, gave no answer")
     if want.max_rounds is not None and seen.rounds > want.max_rounds:
         yield Failure(f"rounds: {seen.rounds}, more than {want.max_rounds}")
     if len(seen.followups) < want.followups:

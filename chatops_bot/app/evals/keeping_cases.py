@@ -47,6 +47,8 @@ def import_set(name: str, checkout: Path, out: Path) -> int:
         write_case(out / f"{case.id}.yaml", case, f"Imported from {case.source}.")
     for problem in found.problems:
         _say(problem)
+    for reason, names in found.left_out.items():
+        _say(f"left out, {reason}: {', '.join(names)}")
     _say(f"{len(found.cases)} cases are in {out}; {len(found.problems)} problems")
     return NOT_ALL if found.problems else DONE
 

@@ -1,10 +1,13 @@
 """OpenSRE's synthetic scenarios, from a checkout of it: an alert, the evidence that there is, and what an answer must hold.
 
 Each evidence file is the result of one tool, named as the file is and as the answer key names its sources. The key's
-model answer makes a script, so that a scenario also runs without a model; it proves the road, as every script does.
+model answer makes a script, so that a scenario also runs without a model; it proves the road, as every script does. An
+answer names its category on a line of its own; which ones there are is gathered from all keys, so that the question gives
+none away.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,12 @@ from chatops_bot.app.evals.case import Case, Expected, Recording, ScriptedCall, 
 from chatops_bot.app.evals.imported import Imported, ImportRefused, case_id, read_json, read_mapping, texts
 
 ANSWER, ALERT = "answer.yml", "alert.json"
-QUESTION = "This alert fired. What is its root cause? Look at the evidence first.\n\n"
+ABOUT, AVAILABLE, SOURCES = "scenario.yml", "available_evidence", "required_evidence_sources"
+CATEGORY = "ROOT_CAUSE_CATEGORY:"
+QUESTION = (
+    "This alert fired. What is its root cause? Look at the evidence first. End with a line `ROOT_CAUSE_CATEGORY:` and one of: "
+    "{categories}.\n\n"
+)
 SOURCE = "OpenSRE"
 
 
@@ -25,9 +33,10 @@ def import_opensre(checkout: Path) -> Imported:
         raise ImportRefused(f"{checkout}: holds no {ANSWER}; name a checkout of OpenSRE.")
     cases: list[Case] = []
     problems: list[str] = []
+    categories = sorted({category for key in keys for category in _categories(key)})
     for key in keys:
         try:
-            cases.append(_case(key, problems))
+            cases.append(_case(key, categories, problems))
         except ImportRefused as error:
             problems.append(str(error))
         except ValidationError as error:
@@ -36,26 +45,48 @@ def import_opensre(checkout: Path) -> Imported:
     return Imported(tuple(cases), tuple(problems))
 
 
-def _case(key: Path, problems: list[str]) -> Case:
+def _categories(key: Path) -> tuple[str, ...]:
+    """What a key calls causes, right and wrong ones, so that a question can name all that there are; none where it is broken,
+    which is told when it is read as a case."""
+    try:
+        answer = read_mapping(key)
+        return (
+            *texts(answer.get("root_cause_category"), key, "root_cause_category"),
+            *texts(answer.get("forbidden_categories"), key, "forbidden_categories"),
+        )
+    except ImportRefused:
+        return ()
+
+
+def _case(key: Path, categories: Sequence[str], problems: list[str]) -> Case:
     answer, folder = read_mapping(key), key.parent
     alert = read_json(folder / ALERT)
-    evidence = {path.stem: path for path in sorted(folder.glob("*.json")) if path.name != ALERT}
+    evidence = _evidence(folder, key, problems)
     recordings = tuple(
         Recording(tool=name, content=_content(read_json(path))) for name, path in evidence.items()
     )
     required = _known(
-        texts(answer.get("required_evidence_sources"), key, "required_evidence_sources"),
+        texts(answer.get(SOURCES), key, SOURCES),
         evidence,
         key,
+        SOURCES,
         problems,
     )
-    forbidden = [
-        text
-        for name in ("forbidden_categories", "forbidden_phrases", "forbidden_keywords")
-        for text in texts(answer.get(name), key, name)
-    ]
+    category = str(answer.get("root_cause_category") or "").strip()
+    says = (
+        *texts(answer.get("required_keywords"), key, "required_keywords"),
+        *texts(answer.get("ruling_out_keywords"), key, "ruling_out_keywords"),
+        *([f"{CATEGORY} {category}"] if category else []),
+    )
+    never = (
+        *texts(answer.get("forbidden_keywords"), key, "forbidden_keywords"),
+        *(
+            f"{CATEGORY} {each}"
+            for each in texts(answer.get("forbidden_categories"), key, "forbidden_categories")
+        ),
+    )
     loops = answer.get("max_investigation_loops")
-    gold = str(answer.get("model_response") or "").strip()
+    gold = _gold(str(answer.get("model_response") or "").strip(), says, never, key, problems)
     script = (
         ScriptStep(call=tuple(ScriptedCall(tool=name) for name in evidence)),
         ScriptStep(say=gold),
@@ -63,28 +94,49 @@ def _case(key: Path, problems: list[str]) -> Case:
     return Case(
         id=case_id("opensre", folder.parent.name, folder.name), language="en", tags=("opensre", folder.parent.name),
         source=f"{SOURCE} {folder.parent.name}/{folder.name}", world="recorded", recordings=recordings,
-        ask=(QUESTION + json.dumps(alert, ensure_ascii=False, indent=1),), script=script, models=("scripted", "live"),
+        ask=(QUESTION.format(categories=", ".join(categories)) + json.dumps(alert, ensure_ascii=False, indent=1),),
+        script=script, models=("scripted", "live"),
         expected=Expected(
-            outcome="answered", tools=WantedTools(must=required),
-            says=texts(answer.get("required_keywords"), key, "required_keywords"), never=tuple(forbidden),
-            grounded=False, max_rounds=int(loops) + 1 if isinstance(loops, int) else None,
-            rubric=texts(answer.get("root_cause_category"), key, "root_cause_category"),
+            outcome="answered", tools=WantedTools(must=required), says=says, never=never, grounded=False,
+            max_rounds=int(loops) + 1 if isinstance(loops, int) else None,
         ),
     )  # fmt: skip
 
 
+def _evidence(folder: Path, key: Path, problems: list[str]) -> dict[str, Path]:
+    """The evidence files by the names of their sources: those that the scenario declares, or all that lie in the folder."""
+    files = {path.stem: path for path in sorted(folder.glob("*.json")) if path.name != ALERT}
+    about = folder / ABOUT
+    declared = texts(read_mapping(about).get(AVAILABLE), about, AVAILABLE) if about.exists() else ()
+    return (
+        {name: files[name] for name in _known(declared, files, about, AVAILABLE, problems)}
+        if declared
+        else files
+    )
+
+
+def _gold(answer: str, says: Sequence[str], never: Sequence[str], key: Path, problems: list[str]) -> str:
+    """The key's model answer, if it holds what the key asks of an answer; else none, since its script could never pass."""
+    flat = " ".join(answer.split()).casefold()
+    wrong = [text for text in says if " ".join(text.split()).casefold() not in flat]
+    wrong += [text for text in never if " ".join(text.split()).casefold() in flat]
+    if answer and wrong:
+        problems.append(
+            f"{key}: model_response does not fit its own key ({', '.join(wrong)}); the case runs live only."
+        )
+    return "" if wrong else answer
+
+
 def _known(
-    required: tuple[str, ...], evidence: dict[str, Path], key: Path, problems: list[str]
+    required: tuple[str, ...], evidence: dict[str, Path], file: Path, key: str, problems: list[str]
 ) -> tuple[str, ...]:
-    """Of the sources that must be looked at, those that the scenario has a file for."""
+    """Of the sources that `key` of a file names, those that the scenario has a file for."""
     names = {name: name for name in evidence} | {name.removeprefix("aws_"): name for name in evidence}
     found = []
     for name in required:
         held = names.get(name) or names.get(name.removeprefix("aws_"))
         if held is None:
-            problems.append(
-                f"{key}: required_evidence_sources names {name}, but the folder holds no {name}.json."
-            )
+            problems.append(f"{file}: {key} names {name}, but the folder holds no {name}.json.")
         else:
             found.append(held)
     return tuple(found)

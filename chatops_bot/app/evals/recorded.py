@@ -15,8 +15,8 @@ from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
-from chatops_bot.domain.tool import FIND_TOOLS, READ_RESULT, Change, Outcome, Plan, ToolResult
-from chatops_bot.ports import CONSULT_AGENT, Tool, ToolContext, ToolSpec
+from chatops_bot.domain.tool import CONSULT_AGENT, FIND_TOOLS, READ_RESULT, Change, Outcome, Plan, ToolResult
+from chatops_bot.ports import Tool, ToolContext, ToolSpec
 from chatops_bot.tools.registry import Registry
 
 OF_THE_AGENT = frozenset({LOAD_SKILL, RUN_SKILL_SCRIPT, READ_RESULT, FIND_TOOLS, CONSULT_AGENT})

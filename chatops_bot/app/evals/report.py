@@ -7,7 +7,7 @@ from itertools import groupby
 from statistics import median
 
 from chatops_bot.app.evals.case import Kind
-from chatops_bot.app.evals.comparing import MIN_CASES, Comparison
+from chatops_bot.app.evals.comparing import MIN_CASES, PASSES, Comparison
 from chatops_bot.app.evals.judging import Rate
 from chatops_bot.app.evals.runner import Run
 
@@ -17,6 +17,7 @@ CAVEATS: dict[Kind, str] = {
     "live": "A language model answered. Figures of one run vary; compare two versions with --repeat 3 or more.",
 }
 METRICS = {
+    PASSES: "runs passed",
     "tool_recall": "wanted tools called",
     "tool_precision": "called tools wanted",
     "valid_arguments": "arguments that fit",

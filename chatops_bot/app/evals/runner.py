@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from chatops_bot.app.config import Config, Secrets
@@ -59,8 +59,8 @@ class Bench:
     clock: Clock
     ids: Ids
     skills: BotSkills
-    patience: Mapping[Kind, float]
     live: LLM | None = None
+    patience: Mapping[Kind, float] = field(default_factory=lambda: PATIENCE)
 
 
 @dataclass(frozen=True, slots=True)
