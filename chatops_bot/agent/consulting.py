@@ -30,11 +30,6 @@ CONSULT_SECONDS = 90.0
 ANSWER_CHARS = 8_000
 """About 2,000 tokens: a long answer, and not a dump of what the other agent read."""
 
-DESCRIPTION = (
-    "Ask another agent that your capabilities name, and get its answer. It has tools of its own, sees nothing of this "
-    "conversation but your question, and only looks: it proposes no change."
-)
-
 
 class ConsultArguments(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -72,13 +67,15 @@ class Consultant:
 
 
 class ConsultAgent:
-    def __init__(self, depth: int = 1) -> None:
-        """`depth` is how many consultations may stand inside each other."""
+    def __init__(self, description: Phrase, depth: int = 1, timeout: float = CONSULT_SECONDS) -> None:
+        """`description` is what the model reads of the tool; `depth` is how many consultations may stand inside each other, and
+        `timeout` how many seconds one gets."""
         self._depth = depth
         self._desk: Consultant | None = None
         self.spec = ToolSpec(
-            CONSULT_AGENT, DESCRIPTION, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
-            timeout=CONSULT_SECONDS, of_agent=True,
+            CONSULT_AGENT, description.en, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
+            timeout=timeout, of_agent=True, label_argument="agent_id",
+            description_zh=description.zh,
         )  # fmt: skip
 
     def answer_with(self, loop: Loop, briefs: Briefs) -> None:

@@ -264,7 +264,7 @@ class Loop:
                     await self._store_result(turn, call, _NOT_RUN)
                 continue
             for call in batch:
-                await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call.name)))
+                await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call)))
             waiting: list[TurnEvent] = []
             async with asyncio.TaskGroup() as group:
                 running = [group.create_task(self._dispatch(turn, call)) for call in batch]

@@ -9,7 +9,7 @@ import yaml
 from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.context.routing_data import Routing
 from chatops_bot.context.skill_text import SkillWords
-from chatops_bot.domain.language import Language
+from chatops_bot.domain.language import Language, Phrase
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -29,10 +29,10 @@ def load_phrases() -> dict[Language, PromptPhrases]:
     }
 
 
-def load_read_result() -> str:
-    """What the tool `read_result` does, as a model reads it."""
-    text = (bundled("prompts") / "results.en.yaml").read_text(encoding="utf-8")
-    return str(yaml.safe_load(text)["results"]["read_result"])
+def load_description(tool: str) -> Phrase:
+    """What a tool of the agent itself does, as a model reads it."""
+    zh, en = (str(_read(f"agent_tools.{lang}.yaml", "descriptions")[tool]).strip() for lang in _languages())
+    return Phrase(zh, en)
 
 
 def load_skill_words() -> dict[Language, SkillWords]:

@@ -18,7 +18,8 @@ from chatops_bot.app.routing import tool_choice
 from chatops_bot.context.budget import Budget
 from chatops_bot.context.fence import kept_marks
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
-from chatops_bot.domain.people import Role
+from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.redaction import Redactor
@@ -153,6 +154,7 @@ def build_core(
         model.name,
         rerouted,
         node.fences,
+        engine.policy.may_ask,
     )
     rounds = max(1, config.model.max_rounds // 2)
     for tool in registry:
@@ -198,7 +200,7 @@ def _router(
 def _briefer(
     config: Config, registry: Registry, prompts: PromptRegistry, store: Store, redactor: Withheld, clock: Clock, ids: Ids,
     skills: SkillChoice | None, model: str, rerouted: Callable[[], None] | None,
-    fences: bytes,
+    fences: bytes, may_ask: Callable[[Person, str, Effect, str], Phrase | None],
 ) -> Briefer:  # fmt: skip
     """What says which agent answers, and what its model is told."""
     choice = tool_choice(registry, prompts.scenarios, rerouted) if rerouted else None
@@ -208,7 +210,7 @@ def _briefer(
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
         keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
-        choice=choice, marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
+        choice=choice, may_ask=may_ask, marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from functools import cache
 import httpx
 
 from chatops_bot.agent.consulting import ConsultAgent, NothingKept
+from chatops_bot.app.bundled import load_description
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.routing import routes, with_finder
@@ -15,6 +16,7 @@ from chatops_bot.app.skills import BotSkills
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.tool import CONSULT_AGENT
 from chatops_bot.ports import Clock, Store, Tool
 from chatops_bot.tools.registry import Registry
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
@@ -73,7 +75,9 @@ def assembled(
     if routed:
         tools = with_finder(tools, prompts.scenarios)
     depth = config.agents.consult_depth
-    consult = [ConsultAgent(depth)] if depth and len(prompts.agent_ids) > 1 else []
+    consult = (
+        [ConsultAgent(load_description(CONSULT_AGENT), depth)] if depth and len(prompts.agent_ids) > 1 else []
+    )
     return Registry([*tools, *consult])
 
 

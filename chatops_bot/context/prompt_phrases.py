@@ -60,6 +60,7 @@ class ContextPhrases(_Group):
     events: Line
     asker: Line
     role: Line
+    reads_only: Line
     channel: Line
     session: Line
     environment: Line

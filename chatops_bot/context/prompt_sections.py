@@ -117,6 +117,8 @@ def context(agent: AgentConfig, session: SessionContext, intent: UserIntent, opt
         (words.session, inline(session.session_id, 120)),
     )
     lines += (f"{label}: {value}" for label, value in labelled if value)
+    if session.reads_only:
+        lines.append(words.reads_only)
     if session.env:
         told = (f"{key}={inline(value, 80)}" for key, value in sorted(session.env.items()))
         lines.append(f"{words.environment}: {', '.join(told)}")

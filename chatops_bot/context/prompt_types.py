@@ -238,6 +238,7 @@ class SessionContext(Value):
     env: Annotated[Mapping[str, Outside], AfterValidator(_known_keys)] = Field(default_factory=dict)
     channel: Outside | None = None
     user_role: Outside | None = None
+    reads_only: bool = False
     previous_tools: Names = ()
 
 

@@ -56,13 +56,14 @@ def calls(
     text: str = "",
     reasoning: str = "",
     reason: FinishReason = FinishReason.TOOL_CALLS,
+    usage: Usage | None = None,
 ) -> Step:
     """A step that calls tools, each as name and arguments; arguments as text go out as they are, valid or not."""
     deltas: list[ModelDelta] = _spoken(reasoning, [text])
     for index, (name, arguments) in enumerate(wanted):
         raw = arguments if isinstance(arguments, str) else json.dumps(dict(arguments), ensure_ascii=False)
         deltas += [ToolCallDelta(index, NUMBERED, name), ToolCallDelta(index, arguments=raw)]
-    return (*deltas, Finished(reason, reasoning=_kept(reasoning)))
+    return (*deltas, Finished(reason, usage or Usage(), _kept(reasoning)))
 
 
 def fails(error: ModelError, *, after: Iterable[ModelDelta] = ()) -> Step:

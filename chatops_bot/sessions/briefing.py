@@ -21,13 +21,14 @@ from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, personal_skills, skill_section
 from chatops_bot.context.speakers import people_of
 from chatops_bot.context.window import Window
-from chatops_bot.domain.language import Language
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ContextMessage, UserMessage
+from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.session import SessionKey, TurnOutcome
 from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.tool import CONSULT_AGENT
 from chatops_bot.domain.transcript import Entry, Prompted
-from chatops_bot.ports import Clock, Ids, ToolContext
+from chatops_bot.ports import Clock, Ids, ToolContext, ToolSpec
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.prompt_keeping import Keep, PromptKeeper
 from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
@@ -59,10 +60,13 @@ class Briefer:
         budget: Budget,
         model: str,
         marks: Callable[[SessionKey], Marks],
+        may_ask: Callable[[Person, str, Effect, str], Phrase | None],
     ) -> None:
         """`agent_in` says which agent answers in a channel. Without `skills` nothing is said of any, without `keeper` no prompt
         is kept, without `choice` every tool is on offer. `clean` takes secrets out of what the model is told. `budget` is how much
-        is sent to `model` at once, `marks` has the nonces of each conversation."""
+        is sent to `model` at once, `marks` has the nonces of each conversation, and
+        `may_ask` says why a person may not call a tool from a channel."""
+        self._may_ask = may_ask
         self._marks = marks
         self._budget = budget
         self._model = model
@@ -158,9 +162,12 @@ class Briefer:
 
     def handoffs(self, context: ToolContext) -> tuple[str, ...]:
         """Whom the agent at the end of the chain names, as far as there are such agents."""
-        asker = context.agents[-1] if context.agents else self._agent_in(context.session.channel)
-        named = self._texts.get(asker, context.consultations.language).handoffs
-        return tuple(each.agent_id for each in named if each.agent_id in self._texts.agent_ids)
+        agent = self._answering.get(context.turn_id)
+        if agent is None or context.agents[-1:] not in ((), (agent.agent_id,)):
+            asker = context.agents[-1] if context.agents else self._agent_in(context.session.channel)
+            version = self._texts.version_for(asker, context.session.channel)
+            agent = self._texts.get(asker, context.consultations.language, version)
+        return tuple(each.agent_id for each in agent.handoffs if each.agent_id in self._texts.agent_ids)
 
     def _agent(self, session: SessionKey, entries: Sequence[Entry], language: Language) -> AgentConfig:
         """The channel's agent; a thread keeps the version of its text that it began with."""
@@ -183,17 +190,20 @@ class Briefer:
         later, own = kept_back(skills), agent.tool_allow
         specs = [tool.spec for tool in self._registry]
         allowed = [spec.name for spec in specs if own is None or spec.name in own]
-        chosen = None
+        chosen, mine = None, frozenset(allowed)
         if self._choice is not None:
+            mine = frozenset(spec.name for spec in specs if spec.name in mine and self._may(turn_input, spec))
             chosen = self._choice.choose(
-                turn_input.text, entries, agent_id=agent.agent_id, allowed=allowed, few=agent.limits.tools
+                turn_input.text, entries, agent_id=agent.agent_id, allowed=mine, few=agent.limits.tools
             )
+        going = mine if chosen is None else chosen
         offered = [
-            spec.name
-            for spec in specs
-            if spec.name not in later and (chosen is None or spec.of_agent or spec.name in chosen)
+            spec.name for spec in specs if spec.name not in later and (spec.of_agent or spec.name in going)
         ]
         return Toolbox(self._registry, allowed=allowed, offered=offered, brought=later), chosen or ()
+
+    def _may(self, turn_input: TurnInput, spec: ToolSpec) -> bool:
+        return self._may_ask(turn_input.author, spec.name, spec.effect, turn_input.session.channel) is None
 
     def _shown_skills(self, turn_input: TurnInput, agent: AgentConfig) -> ShownSkills:
         if self._skills is None:
@@ -260,6 +270,11 @@ class Briefer:
             current_time=self._clock.now(),
             channel=self._clean(turn_input.session.channel),
             user_role=turn_input.author.role.value,
+            reads_only=not any(
+                self._may(turn_input, tool.spec)
+                for tool in self._registry
+                if tool.spec.effect is not Effect.READ
+            ),
         )
 
 

@@ -1,11 +1,12 @@
 """The one door to every tool. Read `Dispatcher` from the outside in: each wrapper does one thing, and its name says it."""
 
+import re
 from dataclasses import replace
 from typing import cast
 
 from pydantic import BaseModel
 
-from chatops_bot.domain.errors import ToolUnknown
+from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolUnknown
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.policy import Policy
@@ -22,7 +23,9 @@ from chatops_bot.tools.invocation import Dispatched, Handler, Invocation, TurnMe
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.spilling import capped
-from chatops_bot.tools.validation import found_in, validated
+from chatops_bot.tools.validation import found_in, parse_object, validated
+
+_ID = re.compile(r"[a-z0-9_-]{1,64}")
 
 
 class Dispatcher:
@@ -84,12 +87,23 @@ class Dispatcher:
         except ToolUnknown:
             return None
 
-    def label_of(self, name: str) -> Phrase:
-        """What people see while a call of this tool runs."""
+    def label_of(self, call: ToolCall) -> Phrase:
+        """What people see while this call runs."""
         try:
-            return self.registry.find(name).spec.label
+            spec = self.registry.find(call.name).spec
         except ToolUnknown:
-            return Phrase(f"未知工具 {name}", f"unknown tool {name}")
+            return Phrase(f"未知工具 {call.name}", f"unknown tool {call.name}")
+        shown = _shown_argument(call, spec.label_argument)
+        return Phrase(f"{spec.label.zh} {shown}", f"{spec.label.en} {shown}") if shown else spec.label
+
+
+def _shown_argument(call: ToolCall, name: str) -> str:
+    """The value of an argument, if it is an id; a model may write anything there."""
+    try:
+        value = parse_object(call.arguments).get(name) if name else None
+    except ToolArgumentsInvalid:
+        return ""
+    return value if isinstance(value, str) and _ID.fullmatch(value) else ""
 
 
 async def run_read(invocation: Invocation) -> Dispatched:

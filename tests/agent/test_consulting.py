@@ -12,9 +12,13 @@ from chatops_bot.agent.consulting import ConsultAgent, ConsultArguments, Nothing
 from chatops_bot.agent.loop import Loop
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Usage, UserMessage
+from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.transcript import ToolReturned
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
 from chatops_bot.ports import Consultations, ToolContext
+from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 from tests.agent.test_loop import DOWN
 from tests.audit_rows import read_audit
@@ -44,8 +48,8 @@ class Desk:
         )
 
 
-def consulting(stage: Any, *steps: Any, depth: int = 1, rounds: int = 5) -> Any:
-    tool, model = ConsultAgent(depth), ScriptedModel(steps)
+def consulting(stage: Any, *steps: Any, depth: int = 1, rounds: int = 5, timeout: float = 90.0) -> Any:
+    tool, model = ConsultAgent(Phrase("询问。", "Asks."), depth, timeout), ScriptedModel(steps)
     loop = Loop(model, stage.dispatcher, NothingKept(), stage.clock, stage.ids, max_rounds=rounds)
     tool.answer_with(loop, Desk(stage))
     return tool, model
@@ -107,3 +111,50 @@ async def test_a_stop_ends_it(stage):
     with suppress(asyncio.CancelledError):
         await work
     assert work.cancelled()
+
+
+async def test_what_a_consultation_spent_before_it_failed_is_told_too(stage):
+    tool, _ = consulting(stage, calls(("look", {"name": "x"}), usage=Usage(50, 4)), fails(DOWN))
+    asking = context("a")
+    with pytest.raises(ToolFailed):
+        await tool.run(QUESTION, asking)
+    assert asking.consultations.take_usage() == Usage(50, 4)
+    assert asking.consultations.take_usage() == Usage()
+
+
+async def test_one_that_takes_too_long_is_an_error_that_says_so_and_its_cost_counts(stage):
+    stage.look.gate = asyncio.Event()
+    tool, _ = consulting(
+        stage, calls(("look", {"name": "x"}), usage=Usage(50, 4)), says("never"), timeout=0.05
+    )
+    stage.dispatcher.registry = Registry([*stage.dispatcher.registry, tool])
+    turn = stage.turn()
+    turn.context = replace(turn.context, agents=("a",))
+    asks = ("consult_agent", {"agent_id": "b", "question": "What failed?"})
+    await stage.play(calls(asks, usage=Usage(10, 1)), says("No answer came.", usage=Usage(20, 2)), turn=turn)
+    (told,) = [entry for entry in await stage.entries() if isinstance(entry, ToolReturned)]
+    assert (told.tool, told.status) == ("consult_agent", "error")
+    assert "consult_agent did not return within 0.05 s" in told.content
+    assert turn.usage == Usage(80, 7)
+
+
+async def test_who_is_asked_is_shown_from_the_start_if_it_can_be_an_id(stage):
+    tool, _ = consulting(stage)
+    stage.dispatcher.registry = Registry([tool])
+
+    def label(arguments: str) -> str:
+        return str(stage.dispatcher.label_of(ToolCall("c", "consult_agent", arguments)).en)
+
+    assert (
+        label('{"agent_id": "scheduler_operator", "question": "?"}')
+        == "asking another agent scheduler_operator"
+    )
+    for odd in (
+        '{"agent_id": "<!channel>"}',
+        '{"agent_id": 3}',
+        '{"agent_id": ""}',
+        "{",
+        "{}",
+        f'{{"agent_id": "{"a" * 65}"}}',
+    ):
+        assert label(odd) == "asking another agent"

@@ -105,6 +105,28 @@ async def test_each_demo_request_is_offered_few_tools_the_same_in_prompt_and_wir
         assert needed in suggested
 
 
+async def test_who_may_not_ask_for_changes_is_offered_none_and_the_model_is_told(world: World):
+    async with with_model(world, SAYS) as server:
+        for person in ("vera", "oscar"):
+            thread = await world.says(person, f"{world.mention} delete db-backup")
+            await world.settled(thread, 1)
+    viewer, operator = (received.body for received in server.received)
+    offered_to = [
+        {tool["function"]["name"] for tool in body["tools"]} - OF_AGENT for body in (viewer, operator)
+    ]
+    assert "delete_task" in offered_to[1]
+    assert len(offered_to[0]) >= 3
+    assert not offered_to[0] & {
+        "create_task",
+        "trigger_task",
+        "pause_task",
+        "retry_failed_instance",
+        "delete_task",
+    }
+    assert "The asker may not ask for changes here" in viewer["messages"][-1]["content"]
+    assert "may not ask for changes" not in operator["messages"][-1]["content"]
+
+
 async def test_switched_off_every_tool_goes_along(world: World):
     async with with_model(world, SAYS, routing="off") as server:
         await asked(world, "is the scheduler healthy?")

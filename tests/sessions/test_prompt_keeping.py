@@ -19,9 +19,11 @@ from chatops_bot.domain.errors import ConfigInvalid, ToolUnknown
 from chatops_bot.domain.kept_prompt import digest, whole
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ContextMessage, ModelRequest, SystemMessage
+from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Prompted, UserSaid
+from chatops_bot.ports import Consultations, ToolContext
 from chatops_bot.sessions.briefing import Briefer
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.prompt_keeping import PromptKeeper
@@ -66,7 +68,7 @@ class Desk:
         briefer = Briefer(
             registry=Registry([Look(), Switch()]), prompts=self.prompts, agent_in=self.config.agent_in, clock=self.clock,
             ids=CountingIds(), keeper=keeper, clean=Redactor([SECRET]).text, budget=Budget(), model="scripted",
-            marks=lambda session: kept_marks(b"a key", str(session)),
+            may_ask=Policy().may_ask, marks=lambda session: kept_marks(b"a key", str(session)),
         )  # fmt: skip
         now = self.clock.now()
         said = UserSaid(f"turn_{now.timestamp()}", now, OSCAR.id, OSCAR.name, "operator", text)
@@ -196,6 +198,24 @@ async def test_an_arm_whose_turns_fail_is_given_to_nobody_until_the_texts_are_re
     assert "the v2" not in parts(await desk.asks("go on"))[0], "also of threads that began with it"
     desk.prompts.replace(with_version("v2", share(100)))
     assert "the v2" in parts(await desk.asks("hello", session=replace(SESSION, thread="11.1")))[0]
+
+
+@pytest.mark.case("prompt-R61")
+async def test_who_may_be_consulted_is_said_by_the_version_that_the_thread_has(desk: Desk):
+    texts = with_version("v2", share(100))
+    alone = {
+        key: agent.model_copy(update={"handoffs": ()}) if key[2] == "v2" else agent
+        for key, agent in texts.agents.items()
+    }
+    desk.prompts.replace(replace(texts, agents=alone))
+    asking = ToolContext(OSCAR, SESSION, "", agents=("incident_responder",), consultations=Consultations())
+    assert "the v2" in parts(await desk.asks("hello"))[0]
+    assert desk.briefer.handoffs(replace(asking, turn_id=desk.turn)) == ()
+    consulted = replace(asking, turn_id=desk.turn, agents=("incident_responder", "scheduler_operator"))
+    assert desk.briefer.handoffs(consulted) == ("incident_responder",)
+    desk.prompts.replace(TEXTS)
+    assert "the v2" not in parts(await desk.asks("hello", session=replace(SESSION, thread="3.3")))[0]
+    assert desk.briefer.handoffs(replace(asking, turn_id=desk.turn)) == ("scheduler_operator",)
 
 
 def test_the_environment_can_keep_every_arm_out(tmp_path: Path):

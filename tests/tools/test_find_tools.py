@@ -81,7 +81,7 @@ async def test_an_old_name_and_that_of_the_back_end_reach_the_tool(bench, name: 
     assert (await bench.call(name, "{}")).result.status == "ok"
     proposed = await bench.call("flip", '{"task_id": 3, "action": "pause"}')
     assert proposed.proposal.tool == "switch"
-    shown = str([(each.name, each.description, each.parameters) for each in bench.registry.definitions()])
+    shown = str([(each.name, each.description, each.parameters) for each in bench.registry.definitions("en")])
     assert "peek" not in shown
     assert "backend" not in shown
 
