@@ -100,16 +100,15 @@ PHRASINGS: dict[str, tuple[set[str], tuple[str, ...], tuple[str, ...]]] = {
 @pytest.mark.case("prompt-R17")
 @pytest.mark.case("prompt-R33")
 @pytest.mark.case("prompt-V19")
-@pytest.mark.parametrize(
-    ("kind", "text"),
-    [(kind, text) for kind, (_, zh, en) in PHRASINGS.items() for text in (*zh, *en)],
-)
-def test_a_request_is_offered_three_to_five_tools_of_its_kind(kind: str, text: str):
-    found = routed(text)
-    assert PHRASINGS[kind][0] <= set(found.tools)
-    assert 3 <= len(found.tools) <= 5
-    if kind != "delete":
-        assert "delete_task" not in found.tools
+@pytest.mark.parametrize("kind", PHRASINGS)
+def test_a_request_is_offered_three_to_five_tools_of_its_kind(kind: str):
+    tools, zh, en = PHRASINGS[kind]
+    for text in (*zh, *en):
+        found = routed(text)
+        assert tools <= set(found.tools), text
+        assert 3 <= len(found.tools) <= 5, text
+        if kind != "delete":
+            assert "delete_task" not in found.tools, text
 
 
 @pytest.mark.case("prompt-V19")

@@ -386,9 +386,10 @@ def _cases(table: dict[Kind, str]) -> list[tuple[Kind, str]]:
     return [(kind, line.strip()) for kind, lines in table.items() for line in lines.strip().splitlines()]
 
 
-@pytest.mark.parametrize(("kind", "text"), _cases(PHRASINGS))
-def test_each_phrasing_is_understood(kind: Kind, text: str):
-    assert kind in [intent.kind for intent in understand(text)]
+@pytest.mark.parametrize("kind", PHRASINGS)
+def test_each_phrasing_is_understood(kind: Kind):
+    for _, text in _cases({kind: PHRASINGS[kind]}):
+        assert kind in [intent.kind for intent in understand(text)], text
 
 
 def test_each_intent_is_tried_in_at_least_eight_phrasings_of_each_language():
@@ -399,17 +400,18 @@ def test_each_intent_is_tried_in_at_least_eight_phrasings_of_each_language():
         assert len(lines) - len(chinese) >= 8, kind
 
 
-@pytest.mark.parametrize(
-    ("kind", "text"), [case for case in _cases(PHRASINGS) if case[0] in WRITES and N in case[1]]
-)
-def test_a_change_knows_its_task(kind: Kind, text: str):
-    intent = next(intent for intent in understand(text) if intent.kind is kind)
-    assert intent.target == Target((N,))
+@pytest.mark.parametrize("kind", [kind for kind in PHRASINGS if kind in WRITES and N in PHRASINGS[kind]])
+def test_a_change_knows_its_task(kind: Kind):
+    for _, text in _cases({kind: PHRASINGS[kind]}):
+        if N in text:
+            intent = next(intent for intent in understand(text) if intent.kind is kind)
+            assert intent.target == Target((N,)), text
 
 
-@pytest.mark.parametrize(("kind", "text"), [case for case in _cases(PHRASINGS) if case[0] not in WRITES])
-def test_a_question_is_never_a_change(kind: Kind, text: str):
-    assert not [intent for intent in understand(text) if intent.kind in WRITES]
+@pytest.mark.parametrize("kind", [kind for kind in PHRASINGS if kind not in WRITES])
+def test_a_question_is_never_a_change(kind: Kind):
+    for _, text in _cases({kind: PHRASINGS[kind]}):
+        assert not [intent for intent in understand(text) if intent.kind in WRITES], text
 
 
 NO_CHANGE = """
@@ -490,9 +492,9 @@ NO_CHANGE = """
 """
 
 
-@pytest.mark.parametrize("text", [line.strip() for line in NO_CHANGE.strip().splitlines()])
-def test_what_is_no_wish_never_becomes_a_change(text: str):
-    assert not [intent for intent in understand(text) if intent.kind in WRITES]
+def test_what_is_no_wish_never_becomes_a_change():
+    for text in map(str.strip, NO_CHANGE.strip().splitlines()):
+        assert not [intent for intent in understand(text) if intent.kind in WRITES], text
 
 
 @pytest.mark.parametrize(
