@@ -135,8 +135,7 @@ async def open_bot(
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        again = partial(_read_again, core, skills)
-        yield Bot(web_url, identity.user_id, core.model_name, health.failed, again)
+        yield Bot(web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills))  # fmt: skip
 
 
 def _read_again(core: Core, skills: BotSkills) -> None:

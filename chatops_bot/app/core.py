@@ -144,8 +144,7 @@ def build_core(
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     briefer = _briefer(
-        config, registry, prompts.registry, store, redactor, clock, ids,
-        skills, model.name, rerouted, node.fences, engine.policy.may_ask,
+        config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted, node.fences, engine.policy.may_ask,
     )  # fmt: skip
     rounds = max(1, config.model.max_rounds // 2)
     for tool in registry:
