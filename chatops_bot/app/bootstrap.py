@@ -102,9 +102,8 @@ async def open_bot(
         routed = (model is None and routes(config, secrets)) if routed is None else routed
         texts = configured_texts(config.agents)
         skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
-        registry = await stack.enter_async_context(
-            open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
-        )
+        opening = open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
+        registry = await stack.enter_async_context(opening)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -136,9 +135,7 @@ async def open_bot(
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        yield Bot(
-            web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills)
-        )
+        yield Bot(web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills))  # fmt: skip
 
 
 def _read_again(core: Core, skills: BotSkills) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from chatops_bot.app.clock import SystemClock
@@ -203,7 +204,7 @@ def _sections(prefix: str) -> dict[str, str]:
 
 def _changes(before: str, after: str) -> list[str]:
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
-    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    return [line for line in islice(lines, 2, None) if not line.startswith("@@")]  # two lines name the files
 
 
 def _sizes(sections: Mapping[str, str]) -> str:

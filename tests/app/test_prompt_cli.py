@@ -76,6 +76,16 @@ async def test_a_difference_is_told_by_section(tmp_path: Path, capsys: pytest.Ca
     assert await prompt_cli.diff(where, old.prompt_hash, old.prompt_hash, "") == 0
 
 
+async def test_a_changed_line_that_begins_like_a_diff_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    old, new = kept("query\n-- dry-run\n@@ one"), kept("query\n++ twice\n@@ two")
+    where = await filled(tmp_path, old, new)
+    assert await prompt_cli.diff(where, old.prompt_hash, new.prompt_hash, "") == 1
+    said = capsys.readouterr().out
+    assert "\n--- dry-run\n-@@ one.\n+++ twice\n+@@ two.\n" in said
+
+
 @pytest.mark.case("prompt-R44")
 async def test_sizes_are_told_by_section(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     prompt = kept("query")

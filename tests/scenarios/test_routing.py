@@ -105,6 +105,7 @@ async def test_each_demo_request_is_offered_few_tools_the_same_in_prompt_and_wir
         assert needed in suggested
 
 
+@pytest.mark.case("prompt-R3")
 async def test_who_may_not_ask_for_changes_is_offered_none_and_the_model_is_told(world: World):
     async with with_model(world, SAYS) as server:
         for person in ("vera", "oscar"):
