@@ -49,7 +49,7 @@ def prompt_for(
 ) -> AgentPrompt:
     """What the agent would be told in `channel`, offered the tools of these names, None for all that it may use."""
     briefs = [
-        brief_of(spec, texts.scenarios(spec.name))
+        brief_of(spec, texts.scenarios(spec.name), texts.rank(spec.name))
         for spec in specs
         if (agent.tool_allow is None or spec.name in agent.tool_allow)
         and (names is None or spec.name in names)
