@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Protocol
 
@@ -12,6 +13,9 @@ from chatops_bot.domain.skill import BrokenSkill, Skill
 from chatops_bot.skillpacks.folder import SKILL_FILE
 
 _log = logging.getLogger(__name__)
+
+AT_ONCE = 8
+"""Sources that are read at the same time. A bot that starts waits for them, and a repository that is away takes half a minute."""
 
 
 class Source(Protocol):
@@ -59,11 +63,12 @@ class SkillLibrary:
             _log.warning("these skills stay as they were read before: %s", ", ".join(sorted(self.as_before)))
 
     def read(self) -> tuple[tuple[Skill, ...], tuple[BrokenSkill, ...]]:
-        """The skills there are, sorted by name, and those that cannot be used. Blocks."""
+        """The skills there are, sorted by name, and those that cannot be used. Blocks, as long as the slowest source takes."""
         skills: dict[str, Skill] = {}
         broken: list[BrokenSkill] = []
-        for source in self._sources:
-            found = list(source.read())
+        with ThreadPoolExecutor(AT_ONCE, "skills") as threads:
+            read = [*threads.map(lambda source: list(source.read()), self._sources)]
+        for source, found in zip(self._sources, read, strict=True):
             wrong = [each for each in found if isinstance(each, BrokenSkill)]
             usable = [each for each in found if isinstance(each, Skill)]
             usable += self._as_before(source.name, wrong, {each.name for each in usable})

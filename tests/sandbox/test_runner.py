@@ -18,6 +18,7 @@ from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.skill import Skill
 from chatops_bot.sandbox.inodes import files_in
 from chatops_bot.sandbox.memory import memory_of_tree
+from chatops_bot.sandbox.package import opened
 from chatops_bot.sandbox.runner import NoScripts, Sandboxes, ThisMachine, is_plain
 from tests.forked import processes
 from tests.sandbox.conftest import SkillFolder
@@ -138,6 +139,20 @@ async def test_long_output_that_ends_is_a_result_with_its_middle_left_out(
     assert run.stdout.endswith("x b\n")
     assert max(len(run.stdout), len(run.stderr)) < 257 * 1024
     assert ["stdout" in note.en for note in run.notes] == [True, False]
+
+
+def test_a_script_is_not_run_without_a_file_that_cannot_be_opened_just_now(folder: SkillFolder):
+    for number in range(20):
+        folder.write(f"references/{number}.md", "part of what the script reads")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    next_free = os.dup(0)
+    os.close(next_free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next_free + 10, hard))
+    try:
+        with pytest.raises(OSError, match="Too many open files"), opened(folder.skill.folder):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @pytest.mark.parametrize("place", ["/tmp", "/workspace"])
