@@ -13,6 +13,8 @@ import pytest
 
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.app.logs import JsonFormatter
+from chatops_bot.app.metering import TurnCount, metered_store
+from chatops_bot.app.metrics import Metrics
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.budget import Budget
@@ -329,3 +331,23 @@ async def test_a_text_that_was_replaced_is_told_from_the_next_turn_on(desk: Desk
     desk.prompts.replace(replace(TEXTS, agents=agents))
     assert "renamed" not in parts(await running.request((), "en"))[0]
     assert "renamed" in parts(await desk.asks("again"))[0]
+
+
+@pytest.mark.case("prompt-R48")
+async def test_a_prompt_over_its_soft_limit_is_said_once_a_text_and_counted_each_time(
+    desk: Desk, clock: ManualClock, caplog: pytest.LogCaptureFixture
+):
+    metrics = Metrics()
+    store = metered_store(desk.store, metrics, TurnCount(metrics), ())
+    keeper = PromptKeeper(store.prompts, store.transcripts, clock, 30, keep_suffix=False)
+    agent = desk.prompts.get("incident_responder", "en")
+    keep = keeper.of_turn(SESSION, "turn_1", agent, "now")
+    for prefix, times in (("x" * 6000, 2), ("short", 1), ("y" * 6000, 1)):
+        for _ in range(times):
+            await keep(prefix, ("look",))
+    warned = [each for each in caplog.messages if "over its soft limit" in each]
+    assert [each.partition(";")[0] for each in warned] == [
+        "the prompt of incident_responder v1 is over its soft limit: 6003 characters of 6000, about 1801 tokens of 2000"
+    ] * 2
+    counted = metrics.prompts_over_soft.labels("incident_responder", "v1")
+    assert counted.collect()[0].samples[0].value == 3
