@@ -47,7 +47,7 @@ class Briefing:
         self, said: Sequence[Message], language: Language, *, may_call: bool = True
     ) -> ModelRequest:
         """The next model call: `said` is what came since in this turn. Raises StoreError when it cannot be kept."""
-        tools = self.toolbox.definitions()
+        tools = self.toolbox.definitions(language)
         whole = (*self.history, *said)
         sent: Sequence[Message] = whole
         loaded = loaded_in(whole)

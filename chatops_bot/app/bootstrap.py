@@ -118,7 +118,6 @@ async def open_bot(
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
-        await core.secrets.learn()  # before anything is said
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept, platform, clock)
         going_on = partial(_going_on, core, platform, directory, clock, turns, alive)
@@ -275,6 +274,7 @@ async def _join(
     _run_beside(
         stack, peers.keep_renewing(), "beat by which other processes know that this one lives", health
     )
+    await core.secrets.learn()  # before anything of a turn or a change is said
     never_started = await going_on(())
     _run_beside(stack, peers.keep_taking_over(), "takeover of what dead processes left", health)
     _run_beside(stack, peers.keep_hearing(), "relay from other processes", health)

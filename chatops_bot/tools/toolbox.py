@@ -6,6 +6,7 @@ turn: a loaded skill brings its tools, and a model that missed one finds it.
 
 from collections.abc import Collection, Iterable, Iterator
 
+from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ToolDefinition
 from chatops_bot.ports import Tool
 from chatops_bot.tools.registry import Registry
@@ -61,6 +62,6 @@ class Toolbox:
         """The offered tool of exactly this name, else ToolUnknown with every name that is offered."""
         return self._tools.find(name)
 
-    def definitions(self) -> tuple[ToolDefinition, ...]:
+    def definitions(self, language: Language) -> tuple[ToolDefinition, ...]:
         """What is offered, as the model sees it: the same tuple until something is added."""
-        return self._tools.definitions()
+        return self._tools.definitions(language)

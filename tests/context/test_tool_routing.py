@@ -240,10 +240,10 @@ def test_a_tool_is_found_by_name_and_purpose_in_both_languages(query: str, name:
 )
 def test_a_wrong_file_is_an_error_at_the_start(wrong: dict[str, object]):
     with pytest.raises(ValidationError):
-        Routing.model_validate({"core": [], "kinds": {}, "find_tools": "Finds."} | wrong)
+        Routing.model_validate({"core": [], "kinds": {}} | wrong)
 
 
 def test_a_change_belongs_to_one_kind():
     kinds = {key: {"tools": ["x"], "changes": ["pause"]} for key in ("a", "b")}
     with pytest.raises(ValidationError, match="pause is in two kinds"):
-        Routing.model_validate({"core": [], "kinds": kinds, "find_tools": "Finds."})
+        Routing.model_validate({"core": [], "kinds": kinds})

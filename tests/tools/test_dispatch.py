@@ -238,9 +238,9 @@ async def test_a_proposal_remembers_which_call_it_came_from_and_its_language(ben
 
 @pytest.mark.case("peer-T38")
 def test_definitions_keep_their_order_and_come_from_the_models(bench):
-    names = [definition.name for definition in bench.registry.definitions()]
+    names = [definition.name for definition in bench.registry.definitions("en")]
     assert names == ["look", "switch", "search"]
-    schema = bench.registry.definitions()[1].parameters
+    schema = bench.registry.definitions("en")[1].parameters
     assert schema["required"] == ["task_id", "action"]
     assert schema["properties"]["action"]["enum"] == ["pause", "resume"]
     assert "title" not in json.dumps(schema)
