@@ -83,9 +83,7 @@ class SkillRepository:
         except OSError as error:
             yield not_kept(self.name, self.name, self.kept, error)
         else:
-            with suppress(
-                OSError
-            ):  # then there is no copy to fall back on, and what was read is whole all the same
+            with suppress(OSError):  # what was read is whole; there is just no copy to fall back on
                 (self.kept / self._last).write_text(folder.name, encoding="ascii")
             yield from read_package(folder, self.name)
             return

@@ -46,10 +46,7 @@ class SkillLibrary:
         """Read every source again, in a thread. Until it is done the skills are those of before; one call at a time."""
         before, known = self._skills, set(self._broken)
         try:
-            self._skills, self._broken = await asyncio.to_thread(self.read)
-        except asyncio.CancelledError:
-            self._stop.set()
-            raise
+            self._skills, self._broken = await self.read_in_thread()
         except OSError as error:
             _log.error("the skills were not read again, and those before stay in use: %s", error)
             return
@@ -61,6 +58,14 @@ class SkillLibrary:
             _log.warning("skill %s", described(broken))
         if new and self.as_before:
             _log.warning("these skills stay as they were read before: %s", ", ".join(sorted(self.as_before)))
+
+    async def read_in_thread(self) -> tuple[tuple[Skill, ...], tuple[BrokenSkill, ...]]:
+        """As `read`. Once it was cancelled, nothing is read any more."""
+        try:
+            return await asyncio.to_thread(self.read)
+        except asyncio.CancelledError:
+            self._stop.set()
+            raise
 
     def read(self) -> tuple[tuple[Skill, ...], tuple[BrokenSkill, ...]]:
         """The skills there are, sorted by name, and those that cannot be used. Blocks, as long as the slowest source takes."""
