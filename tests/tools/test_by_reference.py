@@ -49,9 +49,11 @@ class Door:
         )  # fmt: skip
 
     async def call(self, arguments: Any, name: str = "rotate_key", thread: str = "1.1") -> Dispatched:
+        return await self.spelled(json.dumps(arguments), name, thread)
+
+    async def spelled(self, arguments: str, name: str, thread: str = "1.1") -> Dispatched:
         context = ToolContext(OSCAR, replace(SESSION, thread=thread), "turn_1")
-        call = ToolCall("c1", name, json.dumps(arguments))
-        return await self.dispatcher.dispatch(call, context, TurnMemory(), "en")
+        return await self.dispatcher.dispatch(ToolCall("c1", name, arguments), context, TurnMemory(), "en")
 
     async def filled(self) -> dict[str, Any]:
         """The arguments of a form that was asked for and filled in."""
@@ -133,6 +135,14 @@ async def test_a_reference_in_an_argument_that_is_no_secret_is_refused(door: Doo
         done = await door.call({**arguments, **given} if tool == "rotate_key" else given, name=tool)
         assert (done.decision, done.proposal) == ("invalid", None)
         assert "is no secret argument" in done.result.content["error"]
+
+
+async def test_a_reference_that_json_spells_with_an_escape_is_one_all_the_same(door: Door):
+    plain = json.dumps({"note": (await door.filled())["key"]})
+    spelled = plain.replace("sealed", "\\u0073ealed")
+    assert json.loads(spelled) == json.loads(plain)
+    assert spelled != plain
+    assert "is no secret argument" in (await door.spelled(spelled, "switch")).result.content["error"]
 
 
 @pytest.mark.parametrize("other", [{"tool": "other_key"}, {"session": replace(SESSION, thread="2.2")}])
