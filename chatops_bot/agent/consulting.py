@@ -67,14 +67,15 @@ class Consultant:
 
 
 class ConsultAgent:
-    def __init__(self, description: str, depth: int = 1, timeout: float = CONSULT_SECONDS) -> None:
+    def __init__(self, description: Phrase, depth: int = 1, timeout: float = CONSULT_SECONDS) -> None:
         """`description` is what the model reads of the tool; `depth` is how many consultations may stand inside each other, and
         `timeout` how many seconds one gets."""
         self._depth = depth
         self._desk: Consultant | None = None
         self.spec = ToolSpec(
-            CONSULT_AGENT, description, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
+            CONSULT_AGENT, description.en, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
             timeout=timeout, of_agent=True, label_argument="agent_id",
+            description_zh=description.zh,
         )  # fmt: skip
 
     def answer_with(self, loop: Loop, briefs: Briefs) -> None:

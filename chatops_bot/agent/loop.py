@@ -266,21 +266,7 @@ class Loop:
                 continue
             for call in batch:
                 await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call)))
-            waiting: list[TurnEvent] = []
-            async with together() as group:
-                running = [group.create_task(self._dispatch(turn, call)) for call in batch]
-                for call, task in zip(batch, running, strict=True):
-                    done, milliseconds = await task
-                    await self._store_result(turn, call, done.result)
-                    await emit(
-                        CallEnded(call.id, call.name, done.result.status, done.result.summary, milliseconds)
-                    )
-                    turn.suggest(done.result)
-                    turn.briefing.take(done.result)
-                    if done.proposal is not None:
-                        waiting.append(Proposed(done.proposal))
-                    if done.form is not None:
-                        waiting.append(Asked(done.form))
+            waiting = await self._run_batch(turn, batch, emit)
             turn.usage += turn.context.consultations.take_usage()
             for interrupt in waiting:  # all results are stored: a card that cannot be shown ends the turn
                 turn.waits = True
@@ -291,7 +277,7 @@ class Loop:
     async def _run_batch(self, turn: Turn, batch: Sequence[ToolCall], emit: Emit) -> list[TurnEvent]:
         """Run them at once; returns what waits for people then."""
         waiting: list[TurnEvent] = []
-        async with asyncio.TaskGroup() as group:
+        async with together() as group:
             running = [group.create_task(self._dispatch(turn, call)) for call in batch]
             for call, task in zip(batch, running, strict=True):
                 done, milliseconds = await task

@@ -8,7 +8,7 @@ from chatops_bot.app.config_file import read_config_file
 from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.context.routing_data import Routing
 from chatops_bot.context.skill_text import SkillWords
-from chatops_bot.domain.language import Language
+from chatops_bot.domain.language import Language, Phrase
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -28,9 +28,10 @@ def load_phrases() -> dict[Language, PromptPhrases]:
     }
 
 
-def load_description(tool: str) -> str:
+def load_description(tool: str) -> Phrase:
     """What a tool of the agent itself does, as a model reads it."""
-    return str(_read("agent_tools.en.yaml", "descriptions")[tool])
+    zh, en = (str(_read(f"agent_tools.{lang}.yaml", "descriptions")[tool]).strip() for lang in _languages())
+    return Phrase(zh, en)
 
 
 def load_skill_words() -> dict[Language, SkillWords]:

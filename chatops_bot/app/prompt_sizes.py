@@ -73,7 +73,9 @@ def prompt_for(
     """What the agent would be told in `channel`, offered the tools of these names, None for all that it may use. With `skills` it
     is told of them, and has the tools of the agent itself, as a bot has that runs."""
     briefs = [
-        brief_of(spec, texts.scenarios(spec.name)) for spec in specs if names is None or spec.name in names
+        brief_of(spec, texts.scenarios(spec.name), texts.rank(spec.name))
+        for spec in specs
+        if names is None or spec.name in names
     ]
     section = ""
     if skills is not None:

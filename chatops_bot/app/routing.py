@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from chatops_bot.app.bundled import load_routing
+from chatops_bot.app.bundled import load_description, load_routing
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.prompt_types import Scenarios
 from chatops_bot.context.tool_routing import RoutableTools, found_by
+from chatops_bot.domain.tool import FIND_TOOLS
 from chatops_bot.llm.offline import changes_asked
 from chatops_bot.ports import Tool
 from chatops_bot.sessions.tool_briefs import brief_of
@@ -32,7 +33,7 @@ def with_finder(tools: Sequence[Tool], scenarios: Callable[[str], Scenarios]) ->
             (brief.name, inline(brief.description, _LINE_CHARS)) for brief in found_by(query, routable, names)
         ]
 
-    return [*tools, FindTools(search, routable.routing.find_tools)]
+    return [*tools, FindTools(search, load_description(FIND_TOOLS))]
 
 
 def tool_choice(

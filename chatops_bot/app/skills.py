@@ -14,6 +14,7 @@ from chatops_bot.app.config import Config
 from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
 from chatops_bot.domain.tool import READ_RESULT, ToolCall
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Results, ScriptRunner, Tool, ToolContext, Transcripts
@@ -74,9 +75,9 @@ class BotSkills:
         choice = self.choice
         if choice is None:
             return []
-        words, scripts = choice.words["en"], self.scripts
-        run = [] if scripts is None else [RunSkillScript(choice.skills, scripts, words.run_skill_script)]
-        return [LoadSkill(choice.skills, words.load_skill), *run]
+        scripts, load, run = self.scripts, load_description(LOAD_SKILL), load_description(RUN_SKILL_SCRIPT)
+        runs = [] if scripts is None else [RunSkillScript(choice.skills, scripts, run)]
+        return [LoadSkill(choice.skills, load), *runs]
 
     def read_result(self, transcripts: Transcripts, results: Results) -> Tool:
         """The tool that reads earlier results back, as far as the person may see the skills that they came from."""

@@ -50,7 +50,6 @@ class Routing(Value):
     core: Names
     kinds: Mapping[Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,32}$")], RequestKind]
     tools: Mapping[str, ToolRank] = Field(default_factory=dict)
-    find_tools: Annotated[str, StringConstraints(min_length=1)]
     """What the model reads of the tool that finds tools."""
 
     @model_validator(mode="after")

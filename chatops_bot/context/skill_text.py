@@ -29,15 +29,13 @@ _FRAME = re.compile(r"\[SKILL nonce=[0-9a-f]{32} name=([a-z0-9][a-z0-9-]{0,63}),
 
 class SkillWords(BaseModel):
     """What is said of skills in one language: the rules for choosing one, the line over those of the person who asks, the line
-    over the texts of those that are loaded from the start, and what the tools `load_skill` and `run_skill_script` do."""
+    over the texts of those that are loaded from the start."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     choosing: tuple[str, ...]
     personal: str
     preloaded: str
-    load_skill: str
-    run_skill_script: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,8 +64,10 @@ class ToolSpec:
     is set. `title` heads the form; `candidates` says, by argument, where the values to choose from are found; `check` looks
     at values before the call is complete, so that whoever fills in a form hears of all that is wrong at once. `undoable`: its
     plans have an inverse. `of_agent`: it acts on the conversation itself, not on a back end, and is on offer whatever the request
-    is about. `label_argument` is an argument, an id, that people see behind the label. `name` is for good: models, transcripts and policies know it. `aliases` are names that it had, and
-    `backend_name` is what its back end calls it now; a call by one of these reaches the tool, and nothing shows them."""
+    is about. `label_argument` is an argument, an id, that people see behind the label. `description_zh` takes the place of
+    `description` in Chinese sessions, where it is given. `name` is for good: models, transcripts and policies know it. `aliases`
+    are names that it had, and `backend_name` is what its back end calls it now; a call by one of these reaches the tool, and
+    nothing shows them."""
 
     name: str
     description: str
@@ -80,8 +82,13 @@ class ToolSpec:
     undoable: bool = False
     of_agent: bool = False
     label_argument: str = ""
+    description_zh: str = ""
     aliases: tuple[str, ...] = ()
     backend_name: str = ""
+
+    def described_in(self, language: Language) -> str:
+        """What a model reads of it."""
+        return self.description_zh if language == "zh" and self.description_zh else self.description
 
 
 class ReadTool(Protocol):

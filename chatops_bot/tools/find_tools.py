@@ -22,11 +22,12 @@ class FindToolsArguments(BaseModel):
 
 
 class FindTools:
-    def __init__(self, search: Search, description: str) -> None:
+    def __init__(self, search: Search, description: Phrase) -> None:
         """`description` is what the model reads of the tool."""
         self._search = search
         self.spec = ToolSpec(
-            FIND_TOOLS, description, FindToolsArguments, Effect.READ, Phrase("查找工具", "looking for tools"), of_agent=True,
+            FIND_TOOLS, description.en, FindToolsArguments, Effect.READ, Phrase("查找工具", "looking for tools"), of_agent=True,
+            description_zh=description.zh,
         )  # fmt: skip
 
     async def run(self, arguments: FindToolsArguments, context: ToolContext) -> ToolResult:

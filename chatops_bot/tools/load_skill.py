@@ -32,16 +32,17 @@ def offered_by(skill: Skill) -> tuple[str, ...]:
 
 
 class LoadSkill:
-    def __init__(self, skills: Skills, description: str) -> None:
+    def __init__(self, skills: Skills, description: Phrase) -> None:
         """`description` is what the model reads of the tool."""
         self._skills = skills
         self.spec = ToolSpec(
             LOAD_SKILL,
-            description,
+            description.en,
             LoadSkillArguments,
             Effect.READ,
             Phrase("读取技能", "loading a skill"),
             of_agent=True,
+            description_zh=description.zh,
         )
 
     async def run(self, arguments: LoadSkillArguments, context: ToolContext) -> ToolResult:

@@ -57,7 +57,7 @@ class ReadResult:
         self,
         transcripts: Transcripts,
         results: Results,
-        description: str,
+        description: Phrase,
         is_hidden: IsHidden = lambda *_: False,
     ) -> None:
         """`description` is what the model reads of the tool; `is_hidden` says whether somebody may not see a result."""
@@ -66,11 +66,12 @@ class ReadResult:
         self._is_hidden = is_hidden
         self.spec = ToolSpec(
             READ_RESULT,
-            description,
+            description.en,
             ReadResultArguments,
             Effect.READ,
             Phrase("查阅先前的结果", "reading an earlier result"),
             of_agent=True,
+            description_zh=description.zh,
         )
 
     async def run(self, arguments: ReadResultArguments, context: ToolContext) -> ToolResult:

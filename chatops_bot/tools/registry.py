@@ -4,11 +4,12 @@ import difflib
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
+from typing import get_args
 
 from pydantic import BaseModel
 
 from chatops_bot.domain.errors import ToolUnknown
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ToolDefinition
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.proposal import canonical_json
@@ -29,10 +30,15 @@ class Registry:
                 raise ValueError(f"two tools are named {tool.spec.name}")
             self._tools[tool.spec.name] = tool
         self._canonical = _other_names(self._tools)
-        self._definitions = tuple(
-            ToolDefinition(tool.spec.name, tool.spec.description, schema_of(tool.spec.arguments))
-            for tool in self
-        )
+        self._definitions: dict[Language, tuple[ToolDefinition, ...]] = {
+            language: tuple(
+                ToolDefinition(
+                    tool.spec.name, tool.spec.described_in(language), schema_of(tool.spec.arguments)
+                )
+                for tool in self
+            )
+            for language in get_args(Language)
+        }
 
     def narrowed(self, names: Collection[str]) -> "Registry":
         """Only the tools of these names, in the same order and with the very same definitions."""
@@ -40,7 +46,10 @@ class Registry:
             return self
         fewer = Registry(())
         fewer._tools = {name: tool for name, tool in self._tools.items() if name in names}
-        fewer._definitions = tuple(each for each in self._definitions if each.name in names)
+        fewer._definitions = {
+            language: tuple(each for each in told if each.name in names)
+            for language, told in self._definitions.items()
+        }
         fewer._canonical = {other: name for other, name in self._canonical.items() if name in names}
         return fewer
 
@@ -70,9 +79,9 @@ class Registry:
             )
         )
 
-    def definitions(self) -> tuple[ToolDefinition, ...]:
-        """The tools as the model sees them, in the registry's order."""
-        return self._definitions
+    def definitions(self, language: Language) -> tuple[ToolDefinition, ...]:
+        """The tools as the model sees them in a session of `language`, in the registry's order."""
+        return self._definitions[language]
 
 
 def _other_names(tools: Mapping[str, Tool]) -> dict[str, str]:

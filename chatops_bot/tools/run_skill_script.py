@@ -36,18 +36,19 @@ class RunSkillScriptArguments(BaseModel):
 
 
 class RunSkillScript:
-    def __init__(self, skills: Skills, runner: ScriptRunner, description: str) -> None:
+    def __init__(self, skills: Skills, runner: ScriptRunner, description: Phrase) -> None:
         """`description` is what the model reads of the tool."""
         self._skills = skills
         self._runner = runner
         self.spec = ToolSpec(
             RUN_SKILL_SCRIPT,
-            description,
+            description.en,
             RunSkillScriptArguments,
             Effect.READ,
             Phrase("正在运行技能脚本…", "running a script of a skill…"),
             timeout=SECONDS,
             of_agent=True,
+            description_zh=description.zh,
         )
 
     async def run(self, arguments: RunSkillScriptArguments, context: ToolContext) -> ToolResult:

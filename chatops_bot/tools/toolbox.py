@@ -1,11 +1,12 @@
 """The tools of one turn: which of all there are its agent may use, and which of those the model is offered now.
 
-What is offered is what the prompt names, what the wire carries and what the dispatcher accepts. It only grows during a
-turn: a loaded skill brings its tools, and a model that missed one finds it.
+What is offered is what the prompt names, what the wire carries and what the dispatcher accepts. It grows during a turn: a
+loaded skill brings its tools, and a model that missed one finds it. Only what the prompt has no room for is taken back.
 """
 
 from collections.abc import Collection, Iterable, Iterator
 
+from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ToolDefinition
 from chatops_bot.ports import Tool
 from chatops_bot.tools.registry import Registry
@@ -39,6 +40,11 @@ class Toolbox:
         self._offered = more
         self._tools = self._registry.narrowed(more)
 
+    def keep_to(self, names: Collection[str]) -> None:
+        """Take back the offer of all others."""
+        self._offered &= frozenset(names)
+        self._tools = self._registry.narrowed(self._offered)
+
     def __iter__(self) -> Iterator[Tool]:
         """What is offered, in the registry's order."""
         return iter(self._tools)
@@ -61,6 +67,6 @@ class Toolbox:
         """The offered tool of exactly this name, else ToolUnknown with every name that is offered."""
         return self._tools.find(name)
 
-    def definitions(self) -> tuple[ToolDefinition, ...]:
+    def definitions(self, language: Language) -> tuple[ToolDefinition, ...]:
         """What is offered, as the model sees it: the same tuple until something is added."""
-        return self._tools.definitions()
+        return self._tools.definitions(language)

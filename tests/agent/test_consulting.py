@@ -12,6 +12,7 @@ from chatops_bot.agent.consulting import ConsultAgent, ConsultArguments, Nothing
 from chatops_bot.agent.loop import Loop
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.domain.errors import StoreUnavailable, ToolFailed, TurnLost
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Usage, UserMessage
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import ToolReturned
@@ -48,7 +49,7 @@ class Desk:
 
 
 def consulting(stage: Any, *steps: Any, depth: int = 1, rounds: int = 5, timeout: float = 90.0) -> Any:
-    tool, model = ConsultAgent("Asks.", depth, timeout), ScriptedModel(steps)
+    tool, model = ConsultAgent(Phrase("询问。", "Asks."), depth, timeout), ScriptedModel(steps)
     loop = Loop(model, stage.dispatcher, NothingKept(), stage.clock, stage.ids, max_rounds=rounds)
     tool.answer_with(loop, Desk(stage))
     return tool, model

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from chatops_bot.app.bundled import load_description
 from chatops_bot.app.config import Config
 from chatops_bot.app.skills_config import PreloadConfig, SkillsConfig
+from chatops_bot.domain.language import Language, language_of
 from chatops_bot.domain.model import ContextMessage, ModelRequest, SystemMessage, ToolMessage
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from tests.scenarios.conftest import World, visible
@@ -304,3 +306,22 @@ async def test_the_longest_skill_arrives_to_the_letter_and_stays(world: World, t
     assert len(body) > 50_000
     for request in model.requests[1:]:
         assert body in results(request, "load_skill")[0]
+
+
+@pytest.mark.parametrize(
+    ("asks", "language"), [("db-backup 为什么失败了？", "zh"), ("why did db-backup fail?", "en")]
+)
+async def test_what_the_agents_own_tools_do_is_told_in_the_language_of_the_conversation(
+    world: World, tmp_path: Path, asks: str, language: Language
+):
+    folder = write(tmp_path / "skills", TRIAGE)
+    (folder / "task-triage" / "scripts").mkdir()
+    (folder / "task-triage" / "scripts" / "a.py").write_text("print(1)\n", encoding="utf-8")
+    model = ScriptedModel([calls(("load_skill", {"name": "task-triage"})), says("Well.")])
+    async with world.bot(model, config=world.config(skills=SkillsConfig(folders=(folder,))), routed=True):
+        ts = await world.says("oscar", f"{world.mention} {asks}")
+        await world.settled(ts, 1)
+    told = {tool.name: tool.description for tool in model.requests[-1].tools}
+    for name in ("load_skill", "run_skill_script", "read_result", "find_tools", "consult_agent"):
+        assert told[name] == load_description(name).said_in(language)
+        assert (language_of(told[name]) == "zh") is (language == "zh")

@@ -41,7 +41,6 @@ async def test_what_is_found_is_offered(bench, query: str):
     assert done.result.content["tools"][0]["description"] == "Switches."
 
 
-@pytest.mark.case("prompt-R45")
 @pytest.mark.case("prompt-R60")
 async def test_a_tool_of_another_agent_is_neither_found_nor_called_nor_offered(bench):
     rewired(bench)
@@ -84,7 +83,7 @@ async def test_an_old_name_and_that_of_the_back_end_reach_the_tool(bench, tmp_pa
     assert [row.tool for _, row in read_audit(tmp_path / "bot.db")] == ["look"], "the audit knows one name"
     proposed = await bench.call("flip", '{"task_id": 3, "action": "pause"}')
     assert proposed.proposal.tool == "switch"
-    shown = str([(each.name, each.description, each.parameters) for each in bench.registry.definitions()])
+    shown = str([(each.name, each.description, each.parameters) for each in bench.registry.definitions("en")])
     assert "peek" not in shown
     assert "backend" not in shown
 
