@@ -36,9 +36,11 @@ def read_budgets(path: Path) -> dict[str, Budget]:
     """By the names of prompts. Raises ConfigInvalid when the file cannot be used."""
     try:
         return _FILE.validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise ConfigInvalid(f"{path}: there is no such file; make it with `prompt budgets`.") from error
     except OSError as error:
         raise ConfigInvalid(
-            f"{path}: cannot be read ({error.strerror}); make it with `prompt budgets`."
+            f"{path}: cannot be read ({error.strerror}); name another file with --file."
         ) from error
     except ValidationError as error:
         first = error.errors()[0]

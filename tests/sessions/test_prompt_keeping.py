@@ -337,6 +337,7 @@ async def test_a_text_that_was_replaced_is_told_from_the_next_turn_on(desk: Desk
 async def test_a_prompt_over_its_soft_limit_is_said_once_a_text_and_counted_each_time(
     desk: Desk, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ):
+    caplog.set_level(logging.WARNING)
     metrics = Metrics()
     store = metered_store(desk.store, metrics, TurnCount(metrics), ())
     keeper = PromptKeeper(store.prompts, store.transcripts, clock, 30, keep_suffix=False)
