@@ -1,9 +1,11 @@
 """Settings that every test shares."""
 
+import gc
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -20,6 +22,16 @@ settings.register_profile("", max_examples=50, deadline=None, derandomize=True)
 settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
 settings.register_profile("full", max_examples=10_000, deadline=None)
 settings.load_profile(SOAK_SIZE)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """What is imported and collected stays to the end, so the collector of garbage need not go over it again and again."""
+    gc.disable()
+    found = yield
+    gc.freeze()
+    gc.enable()
+    return found
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -64,6 +64,7 @@ class Rotate:
 def sealed_secrets(store: Store, *withheld: Withheld, clock: Clock | None = None) -> SealedSecrets:
     return SealedSecrets(
         store.secret_values,
+        store.proposals,
         [SEALING_KEY],
         withheld,
         CountingIds(),

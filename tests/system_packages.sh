@@ -4,7 +4,8 @@
 # As root on Debian it installs them; elsewhere it says what to install, and those tests skip and say so.
 set -eu
 missing=""
-command -v chromium >/dev/null 2>&1 || missing="$missing chromium fonts-noto-cjk fonts-noto-color-emoji"
+command -v chromium-headless-shell >/dev/null 2>&1 || command -v chromium >/dev/null 2>&1 ||
+    missing="$missing chromium-headless-shell fonts-noto-cjk fonts-noto-color-emoji"
 command -v c++ >/dev/null 2>&1 || missing="$missing g++"
 command -v bwrap >/dev/null 2>&1 || missing="$missing bubblewrap"
 command -v redis-server >/dev/null 2>&1 || missing="$missing redis-server"

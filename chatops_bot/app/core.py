@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from chatops_bot.agent.consulting import ConsultAgent, NothingKept
 from chatops_bot.agent.loop import Loop
+from chatops_bot.app.bundled import load_call_words
 from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.engine import Engine, Node, build_engine
@@ -29,6 +30,7 @@ from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
 from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
+from chatops_bot.rendering.channel_names import NameOf, unnamed
 from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
@@ -177,7 +179,9 @@ def build_core(
 def _sealed(
     config: Config, store: Store, node: Node, hide_in: Sequence[Withheld], clock: Clock, ids: Ids
 ) -> SealedSecrets:
-    return SealedSecrets(store.secret_values, node.secrets, hide_in, ids, config.proposal_lifetime, clock)
+    return SealedSecrets(
+        store.secret_values, store.proposals, node.secrets, hide_in, ids, config.proposal_lifetime, clock
+    )
 
 
 def _router(
@@ -234,6 +238,7 @@ def _dispatcher(
         redactor=redactor,
         clock=clock,
         results=store.results,
+        words=load_call_words(),
     )
 
 
@@ -243,10 +248,12 @@ def local_people(config: Config) -> LocalPeople:
 
 
 def local_desk(
-    core: Core, terminal: TerminalPlatform, platform: Platform, people: LocalPeople, rests: Rests, ids: Ids
-) -> LocalDesk:
+    core: Core, terminal: TerminalPlatform, platform: Platform, people: LocalPeople, rests: Rests, ids: Ids,
+    channel_name: NameOf = unnamed,
+) -> LocalDesk:  # fmt: skip
     """The desk in front of a core whose conductor tells `rests`."""
     return LocalDesk(
         terminal=terminal, platform=platform, people=people, router=core.router, store=core.store, rests=rests, ids=ids,
         model_name=core.model_name, decisions_on=core.decisions_on, reading=core.reading, card=core.card,
+        channel_name=channel_name,
     )  # fmt: skip

@@ -22,6 +22,7 @@ import httpx
 import yaml
 
 from chatops_bot.app.children import Child, keep, on_port
+from chatops_bot.app.demo_policy import read_policy, with_ids
 from chatops_bot.app.process import END_SECONDS, stop_wishes, unless
 from chatops_bot.domain.errors import ChatopsError
 
@@ -43,6 +44,7 @@ class DemoOptions:
     data: Path
     open_browser: bool
     as_json: bool
+    policy: Path | None = None
 
 
 class Demo:
@@ -52,6 +54,7 @@ class Demo:
 
     async def run(self) -> int:
         """Start all three, tell what runs where, and keep them running until told to stop."""
+        tried = read_policy(self._options.policy) if self._options.policy is not None else {}
         wishes = stop_wishes()
         stop = wishes.asked
         for port, option in (
@@ -76,7 +79,7 @@ class Demo:
             if not await unless(stop, starting):
                 return 0
             scheduler_ready, workspace_ready = starting.result()
-            bot = self._bot(scheduler_ready, workspace_ready, webhook_token, bot_port, lock)
+            bot = self._bot(scheduler_ready, workspace_ready, webhook_token, bot_port, lock, tried)
             children.append(bot)
             bot_start = asyncio.ensure_future(bot.start())
             if not await unless(stop, bot_start):
@@ -142,6 +145,7 @@ class Demo:
         webhook_token: str,
         bot_port: int,
         lock: IO[str],
+        tried: Mapping[str, Any],
     ) -> Child:
         """The bot, by the very configuration file and environment that production uses."""
         folder = self._data / "bot"
@@ -167,6 +171,7 @@ class Demo:
             "alerts": {"channel": workspace["channels"]["incidents"]},
             "web": {"port": bot_port},
             "shutdown": {"drain_seconds": DRAIN_SECONDS},
+            **with_ids(tried, _ids_of(workspace)),
         }
         config_path = folder / "chatops-bot.yaml"
         config_path.write_text(
@@ -232,6 +237,12 @@ class Demo:
             _say(f"data       {self._data}  (Ctrl-C ends all three; start again to go on)")
         if self._options.open_browser and not self._options.as_json and _has_screen():
             webbrowser.open(workspace["url"])
+
+
+def _ids_of(workspace: Mapping[str, Any]) -> dict[str, str]:
+    """The ids of the workspace's people, groups and channels by their names."""
+    people = {name: person["id"] for name, person in workspace["people"].items()}
+    return {**workspace["groups"], **workspace["channels"], **people}
 
 
 _MODEL_VARIABLES = ("OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL")

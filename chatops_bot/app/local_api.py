@@ -2,7 +2,7 @@
 
     POST /ask                {"text", "thread"?, "as"?}   frames as JSON lines while the turn runs
     POST /stop               {"thread"}
-    POST /approve, /reject   {"code", "as"?}              {"is_done", "views"}
+    POST /approve, /reject   {"code", "as"?, "reason"?}   {"is_done", "views"}
 
 Who may open the socket is a matter of file rights (`local_socket`). Who it is that opened it, the kernel says
 (SO_PEERCRED); no header and no field of a request names a person. A refusal is {"error": one sentence}.
@@ -39,7 +39,7 @@ _Body = TypeVar("_Body", bound=BaseModel)
 
 
 class _Request(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class AskBody(_Request):

@@ -7,7 +7,7 @@ engine as one in a chat; what they would whisper into the chat is the answer her
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from chatops_bot.domain.event import ControlUsed, MessageReceived
@@ -22,6 +22,7 @@ from chatops_bot.platforms.terminal.adapter import CHANNEL, NAME, WORKSPACE, Ter
 from chatops_bot.platforms.terminal.frames import Ended, Frame, Opened, Whispered
 from chatops_bot.platforms.terminal.people import LocalPeople, LocalRefused
 from chatops_bot.ports import Ids, Place, Platform, PlatformLimits, Store
+from chatops_bot.rendering.channel_names import NameOf, unnamed, with_channel_names
 from chatops_bot.rendering.escapes import exact
 from chatops_bot.rendering.notices import whisper_view
 from chatops_bot.sessions.commands import (
@@ -101,6 +102,7 @@ class LocalDesk:
     decisions_on: Callable[[Platform], Decisions]
     reading: Reading
     card: Callable[[Proposal], View]
+    channel_name: NameOf = unnamed
     _takes_no_more: bool = False
     _asked: dict[str, "asyncio.Task[_Begun | None]"] = field(default_factory=dict)
     """The question that is being answered in a thread."""
@@ -150,7 +152,7 @@ class LocalDesk:
             turn.add_done_callback(lambda _: seat.close())
             try:
                 async for frame in seat.frames():
-                    yield frame
+                    yield replace(frame, view=await with_channel_names(frame.view, self.channel_name))
                 yield Ended(await turn)
             finally:
                 if not turn.done():
@@ -195,7 +197,9 @@ class LocalDesk:
         deciding = self._task(self._decide(person, code.upper(), verdict, reason))
         self._deciding.add(deciding)
         deciding.add_done_callback(self._deciding.discard)
-        return await asyncio.shield(deciding)
+        decision = await asyncio.shield(deciding)
+        views = [await with_channel_names(view, self.channel_name) for view in decision.views]
+        return replace(decision, views=tuple(views))
 
     async def _decide(self, person: Person, code: str, verdict: Verdict, reason: str) -> Decision:
         found = await self.store.proposals.with_code(code)

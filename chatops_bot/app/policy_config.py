@@ -22,7 +22,7 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 class Section(BaseModel):
     """A part of the configuration in which every key is known."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class RolesConfig(Section):
@@ -68,13 +68,13 @@ class ScopeConfig(Section):
 class RuleConfig(ScopeConfig):
     ask: WhoGiven | None = None
     approve: WhoGiven | None = None
-    deny: WhoGiven = WhoConfig()
+    deny: WhoGiven = Field(default_factory=WhoConfig)
     count: int = Field(default=1, ge=1, le=10)
     own: bool | None = None
     only_in: tuple[Id, ...] | None = None
     answer: WhoGiven | None = None
     remind_minutes: float | None = Field(default=None, gt=0, le=24 * 60)
-    escalate: WhoGiven = WhoConfig()
+    escalate: WhoGiven = Field(default_factory=WhoConfig)
     keep_minutes: float | None = Field(default=None, gt=0, le=24 * 60)
 
     def rule(self, name: str) -> Rule:
@@ -117,7 +117,7 @@ class FreezeConfig(ScopeConfig):
     start: Annotated[str, BeforeValidator(_moment)] = Field(alias="from")
     to: Annotated[str, BeforeValidator(_moment)]
     zone: Annotated[str, BeforeValidator(_zone)] = "UTC"
-    break_glass: WhoGiven = WhoConfig()
+    break_glass: WhoGiven = Field(default_factory=WhoConfig)
 
     @model_validator(mode="after")
     def _is_a_window(self) -> "FreezeConfig":

@@ -15,7 +15,7 @@ from chatops_bot.app.prompt_budgets import write_budgets
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.prompt_sizes import SCENARIOS, prompt_for, reviewed
-from chatops_bot.app.where import Where
+from chatops_bot.app.where import CONFIG, DEMO, Where, tell_of_defaults
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import AgentConfig
 from chatops_bot.context.tokens import estimate
@@ -127,10 +127,11 @@ def _named_tools(agent: AgentConfig, names: set[str]) -> Iterator[str]:
 
 
 def agents_of(where: Where) -> AgentsConfig:
-    """The section of the bot that is meant; the defaults where no configuration is named or lies here."""
-    if where.config is None and where.data is None and not Path("chatops-bot.yaml").exists():
+    """The section of the bot that is meant; the defaults, and a word about it, where there is no configuration."""
+    if where == Where() and not (CONFIG.exists() or DEMO.exists()):
+        tell_of_defaults(f"There is no {CONFIG} here")
         return AgentsConfig()
-    _, config = where.find()
+    _, config = where.settings()
     return config.agents if config is not None else AgentsConfig()
 
 

@@ -25,11 +25,16 @@ class PromptReload:
         """Read the files again. Turns that run keep the text that they began with; a set with a fault is left where it is."""
         try:
             self.registry.replace(configured_texts(self._config))
-        except ConfigInvalid as error:
-            _log.error("the prompts were not read again, and those before stay in use: %s", error)
+        except (ConfigInvalid, OSError) as error:
+            _log.error(
+                "the prompts were not read again, and those before stay in use (%s): %s", self._told(), error
+            )
             return
         self._withhold()
-        _log.info("the prompts were read again: %s", ", ".join(self.registry.agent_ids))
+        _log.info("the prompts were read again; in use: %s", self._told())
+
+    def _told(self) -> str:
+        return ", ".join(dict.fromkeys(f"{agent.agent_id} {agent.version}" for agent in self.registry))
 
     def _withhold(self) -> None:
         self._withheld.withhold([sentence for agent in self.registry for sentence in confidential(agent)])

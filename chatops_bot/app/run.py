@@ -26,6 +26,8 @@ async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
     logs = Withheld(secrets.values())
     set_up_logs(logs, config.logging.format, config.logging.level)
     stop = stop_wishes(with_parent=with_parent, limit=END_SECONDS)
+    hung_up, loop = asyncio.Event(), asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGHUP, hung_up.set)
     async with AsyncExitStack() as stack:
         opening = asyncio.ensure_future(
             stack.enter_async_context(
@@ -35,7 +37,9 @@ async def run(config_path: Path, *, ready_json: bool, with_parent: bool) -> int:
         if not await unless(stop.asked, opening):
             return 0
         bot = opening.result()
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, bot.reload_prompts)
+        loop.add_signal_handler(signal.SIGHUP, bot.read_again)
+        if hung_up.is_set():  # while it started
+            bot.read_again()
         if ready_json:
             ready = {
                 "ready": "bot",

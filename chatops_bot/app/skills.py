@@ -2,9 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Event
 
 from chatops_bot.app.bundled import bundled, load_description, load_skill_words
 from chatops_bot.app.config import Config
@@ -29,31 +32,42 @@ from chatops_bot.tools.run_skill_script import RunSkillScript
 _log = logging.getLogger(__name__)
 
 
-def skill_library(skills: SkillsConfig, data: Path) -> SkillLibrary:
+def _library(skills: SkillsConfig, kept: Path, copies: Path) -> SkillLibrary:
     """Every source that is configured, then the skills that ship, so that an operator's own replaces one of those. Archives and
-    checkouts are kept in the folder `data` of the bot. Nothing is read yet."""
-    kept = _kept(data)
+    checkouts are unpacked into `kept`; the copies of the last time lie in `copies`. Nothing is read yet."""
+    stop = Event()
     sources: list[Source] = [
         *(SkillFolder(folder, str(folder)) for folder in skills.folders),
         *(SkillArchive(archive, kept) for archive in skills.archives),
-        *(SkillRepository(git.url, git.ref, kept, git.subdir or "") for git in skills.git),
+        *(SkillRepository(git.url, git.ref, kept, git.subdir or "", copies, stop) for git in skills.git),
     ]
     shipped = SkillFolder(bundled("skills"), "skills")
-    return SkillLibrary([*sources, shipped] if skills.enabled else [])
+    return SkillLibrary([*sources, shipped] if skills.enabled else [], stop)
+
+
+@contextmanager
+def borrowed_library(skills: SkillsConfig, data: Path) -> Iterator[SkillLibrary]:
+    """The skills of a bot for a command beside it, which may be another user's. The data folder is only read; what is unpacked is
+    gone at the end."""
+    with TemporaryDirectory(prefix="chatops-skills-", ignore_cleanup_errors=True) as folder:
+        yield _library(skills, Path(folder), _kept(data))
 
 
 def _kept(data: Path) -> Path:
-    """Where a bot keeps what it unpacked."""
+    """Where a bot keeps what it unpacked. It is that process's alone."""
     return data / "skills"
 
 
 @dataclass(frozen=True, slots=True)
 class BotSkills:
-    """`choice` is which skills a turn has, None when they are off; `scripts` is what runs theirs, None when that is off."""
+    """`choice` is which skills a turn has, None when they are off; `scripts` is what runs theirs, None when that is off. `kept` is the
+    folder of what was unpacked for them, None where that is not theirs to tidy up. Set `asked` to have the sources read now."""
 
     library: SkillLibrary
     choice: SkillChoice | None
     scripts: ScriptRunner | None
+    kept: Path | None = None
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def tools(self) -> list[Tool]:
@@ -76,39 +90,69 @@ class BotSkills:
 
         return ReadResult(transcripts, results, load_description(READ_RESULT), is_hidden)
 
+    async def refresh(self) -> None:
+        """Read the sources, and forget the packages that were used neither before nor are now."""
+        before = self.library.all  # a script of one may be about to start
+        await self.library.refresh()
+        if self.kept is not None:
+            used = [skill.folder for skill in (*before, *self.library.all)]
+            await asyncio.to_thread(forget_others, self.kept, used)
+
     async def keep_reading(self, minutes: int) -> None:
-        """Read the sources again every so many minutes, until cancelled."""
+        """Read the sources again every so many minutes and whenever it is `asked`, until cancelled."""
         while True:
-            await asyncio.sleep(minutes * 60)
-            await self.library.refresh()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(minutes * 60):
+                    await self.asked.wait()
+            is_asked = self.asked.is_set()
+            self.asked.clear()
+            await self.refresh()
+            if is_asked:
+                _log.info("the skills were read again; in use: %s", _told(self.library))
+
+
+def _told(library: SkillLibrary) -> str:
+    names = [
+        f"{skill.name} (as it was before)" if skill.name in library.as_before else skill.name
+        for skill in library.all
+    ]
+    count = len(library.broken)
+    more = f"; {count} broken, which `chatops-bot skills list` names" if count else ""
+    return f"{', '.join(names) or 'none'}{more}"
 
 
 THIS_MACHINE = ThisMachine()
 _NOT_TRIED = NoScripts(Phrase("隔离尚未检验。", "The isolation was not tried yet."))
 
 
-def skills_of(config: Config, scripts: ScriptRunner = _NOT_TRIED) -> BotSkills:
-    """The skills of a bot, not read yet."""
-    library, preload = skill_library(config.skills, config.data), config.skills.preload
+def skills_of(
+    config: Config, library: SkillLibrary | None = None, scripts: ScriptRunner = _NOT_TRIED
+) -> BotSkills:
+    """The skills of a bot, not read yet. A command beside the bot gives a `borrowed_library`; without, they are the bot's own."""
+    kept = _kept(config.data) if library is None else None
+    if library is None:
+        library = _library(config.skills, _kept(config.data), _kept(config.data))
+    preload = config.skills.preload
     choice = SkillChoice(library, load_skill_words(), preload.agents, preload.channels)
     return BotSkills(
         library,
         choice if config.skills.enabled else None,
         None if config.skills.scripts == "off" else scripts,
+        kept,
     )
 
 
 async def read_skills(
-    config: Config, meter: Callable[[ScriptRunner], ScriptRunner] = lambda runner: runner
+    config: Config,
+    library: SkillLibrary | None = None,
+    meter: Callable[[ScriptRunner], ScriptRunner] = lambda runner: runner,
 ) -> BotSkills:
-    """The skills of a bot, read once, and what runs their scripts, counted by `meter`."""
+    """The skills of a bot, as `skills_of`, read once, and what runs their scripts, counted by `meter`."""
     scripts: ScriptRunner = _NOT_TRIED
     if config.skills.enabled and config.skills.scripts != "off":
         scripts = await THIS_MACHINE.runner()
         if scripts.disabled_because is not None:
             _log.warning("scripts of skills are not run: %s", scripts.disabled_because.en)
-    skills = skills_of(config, meter(scripts))
-    await skills.library.refresh()
-    used = [skill.folder for skill in skills.library.all]
-    await asyncio.to_thread(forget_others, _kept(config.data), used)
+    skills = skills_of(config, library, meter(scripts))
+    await skills.refresh()
     return skills

@@ -56,7 +56,7 @@ class SkillsConfig(Section):
     """Folders of skills; resolved against the folder of the config."""
     archives: tuple[Path, ...] = ()
     git: tuple[GitConfig, ...] = ()
-    preload: PreloadConfig = PreloadConfig()
+    preload: PreloadConfig = Field(default_factory=PreloadConfig)
     refresh_minutes: int = Field(default=10, ge=1, le=24 * 60)
     """How often the sources are read again."""
     scripts: Annotated[Literal["off", "auto"], BeforeValidator(_word)] = "auto"

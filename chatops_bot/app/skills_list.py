@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from chatops_bot.app.skills import skill_library
+from chatops_bot.app.skills import borrowed_library
 from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.app.where import Where
 from chatops_bot.domain.skill import Audience, Skill
@@ -15,9 +15,9 @@ from chatops_bot.skillpacks.library import described
 
 def list_skills(where: Where, *, as_json: bool) -> int:
     """Print every skill of the bot; 1 when one is broken, else 0. Raises ConfigInvalid."""
-    data, config = where.find()
-    library = skill_library(SkillsConfig() if config is None else config.skills, data)
-    skills, broken = library.read()
+    data, config = where.settings()
+    with borrowed_library(SkillsConfig() if config is None else config.skills, data) as library:
+        skills, broken = library.read()
     if as_json:
         told = {
             "skills": [_told(skill) for skill in skills],

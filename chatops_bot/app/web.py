@@ -22,7 +22,7 @@ POST_SECONDS = 4.0
 """How long an alert is tried before its sender is told to deliver it again; shorter than the scheduler waits for us."""
 
 
-class FailureHook(BaseModel):
+class FailureHook(BaseModel, defer_build=True):
     """The scheduler's failure webhook, as it sends it; unknown keys are ignored, missing texts are empty."""
 
     task_id: int

@@ -4,11 +4,14 @@ What was named with --config or --data; else the configuration in this folder; e
 """
 
 import shlex
+import stat
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from chatops_bot.app.config import Config, load_config
 from chatops_bot.domain.errors import ConfigInvalid
+from chatops_bot.rendering.escapes import shown
 
 DEMO = Path(".chatops-demo")
 CONFIG = Path("chatops-bot.yaml")
@@ -40,15 +43,42 @@ class Where:
         )
 
     def find(self) -> tuple[Path, Config | None]:
-        """The bot's data folder, and its configuration where that was named or lies here. Raises ConfigInvalid."""
+        """The bot's data folder, and its configuration where that was named or lies here: all that a command needs which looks into
+        the store or speaks to the bot that runs. Raises ConfigInvalid."""
         found = self.or_here()
         if found.config is not None:
             config = load_config(found.config)
             return config.data, config
         folder = found.data or DEMO
-        if not folder.is_dir():
+        try:
+            is_folder, inside_demo = stat.S_ISDIR(folder.stat().st_mode), (folder / "bot" / "bot.db").exists()
+        except (FileNotFoundError, NotADirectoryError):
+            is_folder = inside_demo = False
+        except OSError as error:
+            raise ConfigInvalid(
+                f"{folder} cannot be looked into ({error.strerror}); run this as the bot's user."
+            ) from error
+        if not is_folder:
             raise ConfigInvalid(
                 f"{folder} is no folder; name the data folder of a bot, or that of a demo, with --data."
             )
-        inside_demo = folder / "bot"
-        return (inside_demo if (inside_demo / "bot.db").exists() else folder).resolve(), None
+        return (folder / "bot" if inside_demo else folder).resolve(), None
+
+    def settings(self) -> tuple[Path, Config | None]:
+        """As `find`, for a command that tells what is configured: where a data folder was named, the configuration that lies in it.
+        Without one it is told on standard error that what follows is not the bot's."""
+        folder, config = self.find()
+        if config is None and (folder / CONFIG).exists():
+            config = load_config(folder / CONFIG)
+        if config is None:
+            tell_of_defaults(f"No {CONFIG} lies in {folder}")
+        return (folder if config is None else config.data), config
+
+
+def tell_of_defaults(why: str) -> None:
+    """On standard error, so that what is printed stays the same for whoever reads it by machine."""
+    sys.stderr.write(
+        shown(
+            f"chatops-bot: {why}: this is what ships, with the default settings; name a configuration with --config.\n"
+        )
+    )

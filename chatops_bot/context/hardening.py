@@ -28,7 +28,7 @@ _DROPPED = frozenset({"Cc", "Cf", "Cs", "Cn", "Co"})
 _OPENING = "[［【〔〖〘⟦〚❲⦋⦍⦏⦗⁅︗︹︻﹇﹝"
 _CLOSING = "]］】〕〗〙⟧〛❳⦌⦎⦐⦘⁆︘︺︼﹈﹞"
 _ROUND = str.maketrans(dict.fromkeys(_OPENING, "(") | dict.fromkeys(_CLOSING, ")"))
-_COMMENT = re.compile(r"<!-+|-+!?>|/\*|\*/")
+_COMMENT = re.compile(r"<!-+|(?<!-)-++!?>|/\*|\*/")
 _PLAIN = re.compile(r"[ -)+-;=?-Z^-~]*")
 """Printable ASCII without brackets, backslash and what comment marks are made of: nothing to do but the spaces."""
 _MEANT_LITERALLY = frozenset({"enum", "const", "pattern"})

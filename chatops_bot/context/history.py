@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from chatops_bot.context.fence import Marks, fence
 from chatops_bot.context.filled_form import filled_message
-from chatops_bot.context.prompt_phrases import HistoryPhrases
+from chatops_bot.context.prompt_phrases import CallPhrases
 from chatops_bot.context.skill_mask import SkillTrail, is_about
 from chatops_bot.context.skill_text import framed
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
@@ -38,7 +38,7 @@ _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTE
 
 
 def project(
-    entries: Sequence[Entry], *, marks: Marks, words: HistoryPhrases, skills: Collection[str] = ()
+    entries: Sequence[Entry], *, marks: Marks, words: CallPhrases, skills: Collection[str] = ()
 ) -> list[Message]:
     """All messages of the transcript, from the first person's message on; what of them is sent, `context.window` chooses.
 
@@ -110,7 +110,7 @@ def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
 
 
 def answer_to(
-    call: ToolCall, result: ToolReturned | None, turn_id: str, *, marks: Marks, words: HistoryPhrases
+    call: ToolCall, result: ToolReturned | None, turn_id: str, *, marks: Marks, words: CallPhrases
 ) -> ToolMessage:
     """The message that answers `call`: its fenced result, or the statement that none was stored. Ids of calls differ in a turn."""
     nonce = marks(json.dumps(["result", turn_id, call.id]))
@@ -122,7 +122,7 @@ def answer_to(
 
 
 def _out_of_sight(
-    call: ToolCall, result: ToolReturned, words: HistoryPhrases, skills: Collection[str]
+    call: ToolCall, result: ToolReturned, words: CallPhrases, skills: Collection[str]
 ) -> ToolReturned:
     """What stands for a result that the asker may not see. One that waits for people tells only what its card or form shows."""
     if result.status == "waits":
@@ -150,7 +150,7 @@ def _object_text(arguments: str) -> str:
     if arguments.strip() in ("", "null"):
         return "{}"
     try:
-        valid = isinstance(json.loads(arguments, parse_constant=_no_json), dict)
+        valid = isinstance(_STRICT_JSON.decode(arguments), dict)
     except (ValueError, RecursionError):
         valid = False
     if valid and len(arguments) <= ARGUMENT_CHARS:
@@ -161,6 +161,9 @@ def _object_text(arguments: str) -> str:
 def _no_json(constant: str) -> None:
     """Python reads NaN and Infinity; JSON has neither, and providers say so."""
     raise ValueError(constant)
+
+
+_STRICT_JSON = json.JSONDecoder(parse_constant=_no_json)
 
 
 def _earlier(entry: EarlierRead) -> str:

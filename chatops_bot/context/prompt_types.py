@@ -27,7 +27,7 @@ _TEMPLATE_IN_A_NAME = re.compile(_TEMPLATE.pattern + r"|\{\w*\}|<\w+>|\bxxx+\b",
 
 
 class Value(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
 
 def _no_template(text: str) -> str:
@@ -133,7 +133,7 @@ class AgentConfig(Value):
     handoffs: Annotated[tuple[Handoff, ...], BeforeValidator(_as_tuple)] = ()
     tool_allow: Annotated[tuple[str, ...] | None, BeforeValidator(_as_tuple)] = None
     """Names of the tools that this agent may use; None for all that leave it to anybody."""
-    limits: Limits = Limits()
+    limits: Limits = Field(default_factory=Limits)
     phrases: PromptPhrases
 
 
@@ -168,7 +168,7 @@ class ToolBrief(Value):
     parameters: Annotated[Mapping[str, Any], AfterValidator(_json)] = Field(default_factory=dict)
     return_schema: Annotated[str | Mapping[str, Any] | None, AfterValidator(_json)] = None
     permission_level: Permission = "read"
-    scenarios: Scenarios = Scenarios()
+    scenarios: Scenarios = Field(default_factory=Scenarios)
     sort_hint: int = 0
     requires: Names = ()
     agent_ids: Annotated[tuple[AgentId, ...] | None, BeforeValidator(_as_tuple)] = None

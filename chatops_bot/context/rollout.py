@@ -22,7 +22,7 @@ Unit = Annotated[str, StringConstraints(min_length=1, max_length=100)]
 class Arm(BaseModel):
     """A version, the share of units that get it by their bucket, and those that get it whatever their bucket is."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     version: VersionName
     percent: float = Field(ge=0, le=100)
@@ -32,7 +32,7 @@ class Arm(BaseModel):
 class Rollout(BaseModel):
     """The arms of one agent. Units in `deny` get the default version; `paused` gives it to everybody at once."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     arms: tuple[Arm, ...] = ()
     deny: tuple[Unit, ...] = ()

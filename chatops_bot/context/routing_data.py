@@ -33,7 +33,7 @@ class RequestKind(Value):
     """A kind of request: the tools it takes, and how it is recognised."""
 
     tools: Names
-    cues: Cues = Cues()
+    cues: Cues = Field(default_factory=Cues)
     changes: Annotated[
         tuple[Change, ...], BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
     ] = ()

@@ -20,13 +20,13 @@ _RULES = {
         re.IGNORECASE | re.DOTALL,
     ),
     "role-tag": re.compile(
-        r"<\|(?:im_start|im_end|system|assistant|user|endoftext)\|?>|^\s*#{0,3}\s*(?:system|assistant|developer)\s*:"
+        r"<\|(?:im_start|im_end|system|assistant|user|endoftext)\|?>|^[^\S\n]*+#{0,3}[^\S\n]*+(?:system|assistant|developer)[^\S\n]*+:"
         r"|</?(?:system|assistant|tool_response|function_results?)>|\[/?(?:INST|SYS)\]",
         re.IGNORECASE | re.MULTILINE,
     ),
     "fence-escape": re.compile(
         r"END UNTRUSTED DATA|UNTRUSTED DATA nonce|\[END SKILL|\[SKILL nonce"
-        r"|^\s*\[(?:AGENT IDENTITY|CAPABILITIES|AVAILABLE TOOLS|SKILLS|CONSTRAINTS|CONTEXT)\]",
+        r"|^[^\S\n]*+\[(?:AGENT IDENTITY|CAPABILITIES|AVAILABLE TOOLS|SKILLS|CONSTRAINTS|CONTEXT)\]",
         re.IGNORECASE | re.MULTILINE,
     ),
 }

@@ -31,7 +31,7 @@ class SkillWords(BaseModel):
     """What is said of skills in one language: the rules for choosing one, the line over those of the person who asks, the line
     over the texts of those that are loaded from the start."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     choosing: tuple[str, ...]
     personal: str

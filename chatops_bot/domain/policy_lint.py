@@ -153,7 +153,7 @@ def _of_all(policy: Policy, tools: Mapping[str, Effect], crowd: _Crowd) -> Itera
             yield Flaw(key, f"by {by}, {about} takes {says}; name more people, or ask for less.")
             continue
         few = list(islice(crowd.able(subject), needed + 1))
-        if covering and needed > len(few) + 1 and not crowd.has_groups:
+        if needed > len(few) + 1 and not crowd.has_groups:
             says = (
                 f"{about} takes {needed} approvals, and config names {len(few)} who may give one; the others would have to be "
                 "different people of this machine. Name more people, or ask for less."

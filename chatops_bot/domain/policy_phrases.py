@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from chatops_bot.domain.channel_token import channel_token
 from chatops_bot.domain.freeze import Freeze
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
@@ -69,7 +70,7 @@ def frozen_on_card(freeze: Freeze, code: str) -> Phrase:
 
 def only_in(tool: str, channels: Iterable[str]) -> Phrase:
     """To somebody elsewhere."""
-    listed = sorted(channels)
+    listed = [channel_token(channel) for channel in sorted(channels)]
     return Phrase(
         _ONLY_IN.zh.format(tool=tool, channels="、".join(listed)),
         _ONLY_IN.en.format(tool=tool, channels=" or ".join(listed) or "no channel"),

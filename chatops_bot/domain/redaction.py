@@ -56,7 +56,8 @@ class Redactor:
 
     def phrase(self, phrase: P) -> P:
         """A phrase with both languages redacted, and whatever else it says as it was."""
-        return replace(phrase, zh=self.text(phrase.zh), en=self.text(phrase.en))
+        zh, en = self.text(phrase.zh), self.text(phrase.en)
+        return phrase if zh == phrase.zh and en == phrase.en else replace(phrase, zh=zh, en=en)
 
     def value(self, value: Any) -> Any:
         """A JSON value with every string in it redacted, keys included."""

@@ -62,6 +62,11 @@ def holds_reference(value: Any) -> bool:
     return isinstance(value, Sequence) and any(map(holds_reference, value))
 
 
+def may_spell_reference(json: str) -> bool:
+    """Whether a reference can stand in the value of a JSON text: spelled as it is, or behind an escape."""
+    return _PREFIX in json or "\\" in json
+
+
 def references_in(arguments: Mapping[str, Any]) -> list[str]:
     """The references among the values of a call."""
     return [value for value in arguments.values() if form_of(value) is not None]

@@ -76,20 +76,24 @@ def _in_order(messages: tuple[Message, ...]) -> list[Message]:
 
 
 def _message(message: Message, context_role: ContextRole, speaker: str) -> dict[str, Any]:
-    match message:
-        case SystemMessage(text):
-            return {"role": "system", "content": text}
-        case UserMessage(text, author):
-            return {"role": "user", "content": attributed(text if text.strip() else NOTHING_SAID, author)}
-        case RecordMessage(text):
-            return {"role": "user", "content": text if text.strip() else NOTHING_SAID}
-        case ContextMessage(text):
-            return {"role": context_role, "content": text}
-        case ToolMessage(call_id, _, text):
+    text = message.text
+    match message:  # most frequent kinds first: each call sends the whole conversation
+        case ToolMessage():
             content = text if text.strip() else NOTHING_RETURNED
-            return {"role": "tool", "tool_call_id": call_id, "content": content}
+            return {"role": "tool", "tool_call_id": message.call_id, "content": content}
         case AssistantMessage():
             return _assistant(message, own=bool(speaker) and message.model == speaker)
+        case UserMessage():
+            return {
+                "role": "user",
+                "content": attributed(text if text.strip() else NOTHING_SAID, message.author),
+            }
+        case RecordMessage():
+            return {"role": "user", "content": text if text.strip() else NOTHING_SAID}
+        case SystemMessage():
+            return {"role": "system", "content": text}
+        case ContextMessage():
+            return {"role": context_role, "content": text}
 
 
 def _assistant(message: AssistantMessage, *, own: bool) -> dict[str, Any]:

@@ -9,7 +9,6 @@ on as they came, empty or double: making them unique is the business of whoever 
 """
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -253,10 +252,9 @@ class AnswerParser:
         if self.ended:
             return []
         try:
-            for event in self._events_in(data):
-                self._take(event, deltas)
-                if self._done:
-                    break
+            self._take(self._events_in(data), deltas)
+            if not self._done and self._held() > ANSWER_BYTES:
+                raise self._errors.rubbish()
         except ModelError as failure:
             self._failure = failure
         return deltas.taken()
@@ -268,8 +266,7 @@ class AnswerParser:
         rest = _Deltas()
         if not self._done:
             try:
-                for event in self._last_events():
-                    self._take(event, rest)
+                self._take(self._last_events(), rest)
             except ModelBroke:
                 if not self.answered:
                     raise
@@ -277,11 +274,11 @@ class AnswerParser:
         rest.add(self._finished())
         return rest.taken()
 
-    def _events_in(self, data: bytes) -> Iterator[bytes]:
+    def _events_in(self, data: bytes) -> list[bytes]:
         if self._events is None and self._document is None:
             data = data.lstrip(b"\xef\xbb\xbf \t\r\n")
             if not data:
-                return
+                return []
             if data[:1] == b"<":
                 raise self._errors.web_page()
             if data[:1] in (b"{", b"["):
@@ -289,45 +286,45 @@ class AnswerParser:
             else:
                 self._events = EventSplitter()
         if self._events is not None:
-            yield from self._events.feed(data)
-            held = self._events.pending
-        elif self._document is not None:
-            self._document += data
-            held = len(self._document)
-        if held > ANSWER_BYTES:
-            raise self._errors.rubbish()
-
-    def _last_events(self) -> Iterator[bytes]:
+            return self._events.feed(data)
         if self._document is not None:
-            yield bytes(self._document)
-        elif self._events is not None:
-            yield from self._events.flush()
+            self._document += data
+        return []
 
-    def _take(self, event: bytes, deltas: _Deltas) -> None:
-        """Add what one event says. Runs for every word of every answer."""
-        if event[:1] != b"{":
-            event = event.strip()
-            if not event:
-                return
-            if event == b"[DONE]":
-                self._done = True
-                return
-        try:
-            chunk = _CHUNK.decode(event)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise self._undecodable() from error
-        if chunk.error or chunk.object == "error":
-            raise self._errors.from_stream(chunk.error or msgspec.json.decode(event))
-        if chunk.usage is not None:
-            self._usage = _usage(chunk.usage)
-        choices = chunk.choices or ()
-        if len(choices) == 1:
-            self._choice(choices[0].index or 0, choices[0], deltas)
-        else:
-            for place, choice in enumerate(choices):
-                self._choice(place if choice.index is None else choice.index, choice, deltas)
-        if self._answered and not self._text_ended:
-            self._end_text(deltas)
+    def _held(self) -> int:
+        """Bytes held back for what is not complete."""
+        return self._events.pending if self._events is not None else len(self._document or b"")
+
+    def _last_events(self) -> list[bytes]:
+        if self._document is not None:
+            return [bytes(self._document)]
+        return self._events.flush() if self._events is not None else []
+
+    def _take(self, events: list[bytes], deltas: _Deltas) -> None:
+        """Add what the events say, up to the one that ends the answer. Runs for every word of every answer."""
+        for event in events:
+            try:
+                chunk = _CHUNK.decode(event)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                event = event.strip()
+                if event == b"[DONE]":
+                    self._done = True
+                    return
+                if event:
+                    raise self._undecodable() from error
+                continue
+            if chunk.error or chunk.object == "error":
+                raise self._errors.from_stream(chunk.error or msgspec.json.decode(event))
+            if chunk.usage is not None:
+                self._usage = _usage(chunk.usage)
+            choices = chunk.choices or ()
+            if len(choices) == 1:
+                self._choice(choices[0].index or 0, choices[0], deltas)
+            else:
+                for place, choice in enumerate(choices):
+                    self._choice(place if choice.index is None else choice.index, choice, deltas)
+            if self._answered and not self._text_ended:
+                self._end_text(deltas)
 
     def _choice(self, number: int, choice: _Choice, deltas: _Deltas) -> None:
         if choice.delta is not None:

@@ -11,7 +11,6 @@ A step is what one call yields, written as deltas, with an error at its end if i
 
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from chatops_bot.domain.errors import ModelError
@@ -110,7 +109,8 @@ class ScriptedModel:
             if isinstance(delta, ModelError):
                 raise delta
             if isinstance(delta, ToolCallDelta) and delta.id == NUMBERED:
-                delta = replace(delta, id=f"call_{number}_{delta.index + 1}")
+                call_id = f"call_{number}_{delta.index + 1}"
+                delta = ToolCallDelta(delta.index, call_id, delta.name, delta.arguments, delta.opaque)
             yield delta
 
     def assert_finished(self) -> None:

@@ -111,7 +111,8 @@ class Proposals(Protocol):
 class Forms(Protocol):
     """Audit rows, and what cannot be read: as in `Proposals`."""
 
-    async def add(self, form: Form, record: AuditRecord | None = None) -> None: ...
+    async def add(self, form: Form, record: AuditRecord | None = None, *, by_turn: str = "") -> None:
+        """As `Proposals.add`."""
 
     async def get(self, form_id: str) -> Form | None: ...
 

@@ -160,9 +160,7 @@ def _glance(
         if other:
             yield Fact(phrase.said_in(language), code_of(other, codes))
     if is_pending:
-        is_for_good = proposal.effect is Effect.DESTRUCTIVE and proposal.risk is Risk.HIGH
-        risk = notices.HIGH_FOR_GOOD if is_for_good else notices.RISKS[proposal.risk]
-        yield Fact(notices.RISK.said_in(language), risk.said_in(language))
+        yield Fact(notices.RISK.said_in(language), _risk(proposal).said_in(language))
         if plan.inverse is not None:
             yield Fact(notices.CAN_UNDO.said_in(language), exact(plan.inverse.summary.said_in(language)))
         if proposal.keep_for is not None:
@@ -173,6 +171,12 @@ def _glance(
             needed = notices.APPROVALS_NEEDED.filled(quorum=proposal.quorum)
             yield Fact(notices.APPROVALS.said_in(language), needed.said_in(language))
         yield Fact(notices.EXPIRES.said_in(language), _expiry(proposal, language))
+
+
+def _risk(proposal: Proposal) -> Phrase:
+    if proposal.effect is not Effect.DESTRUCTIVE or proposal.risk is not Risk.HIGH:
+        return notices.RISKS[proposal.risk]
+    return notices.HIGH_FOR_GOOD if proposal.plan.inverse is None else notices.HIGH_IN_PART
 
 
 def _expiry(proposal: Proposal, language: Language) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.people import Risk
+from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import TRIED, Proposal, ProposalState
 from chatops_bot.domain.view import Block, Button, Buttons, Confirm, Lines, Mention, Notice
 from chatops_bot.rendering import card_notices as notices
@@ -78,7 +78,9 @@ def _verdicts(proposal: Proposal, language: Language, sealed: Sealed) -> Iterato
 
 
 def _confirm(proposal: Proposal, language: Language) -> Confirm:
-    phrase = notices.CONFIRM_TEXT if proposal.plan.inverse is None else notices.CONFIRM_REVERSIBLE
+    is_lasting = proposal.effect is Effect.DESTRUCTIVE
+    reversible = notices.CONFIRM_IN_PART if is_lasting else notices.CONFIRM_REVERSIBLE
+    phrase = notices.CONFIRM_TEXT if proposal.plan.inverse is None else reversible
     text = phrase.filled(summary=clip(exact(proposal.plan.summary.said_in(language)), 180))
     return Confirm(
         title=notices.CONFIRM_TITLE.said_in(language),

@@ -41,6 +41,7 @@ RISKS = {
     "high": Phrase("高：会在机器上执行代码", "high: runs code on a machine"),
 }
 HIGH_FOR_GOOD = Phrase("高：无法撤销", "high: cannot be taken back")
+HIGH_IN_PART = Phrase("高：只能部分撤销", "high: can be taken back only in part")
 EXPIRES = Phrase("有效期至", "Expires")
 EXPIRES_AT = Phrase("{time}（提出后 {minutes} 分钟）", "{time} ({minutes} min from request)")
 NOTHING = Phrase("无", "none")
@@ -186,6 +187,10 @@ TYPE_TO_DECIDE = Phrase(
 )
 CONFIRM_TITLE = Phrase("确认高风险变更", "Confirm a high-risk change")
 CONFIRM_REVERSIBLE = Phrase("{summary}。\n批准后立即生效。", "{summary}.\nIt takes effect at once.")
+CONFIRM_IN_PART = Phrase(
+    "{summary}。\n批准后立即生效，只能部分撤销。",
+    "{summary}.\nIt takes effect at once and can be taken back only in part.",
+)
 CONFIRM_TEXT = Phrase(
     "{summary}。\n批准后立即生效，可能无法撤销。",
     "{summary}.\nIt takes effect at once and may be impossible to take back.",

@@ -11,7 +11,7 @@ import re
 from chatops_bot.rendering.markdown import CODE_SPAN, after_line, open_fence
 
 _INLINE = re.compile(rf"\\.|{CODE_SPAN}|(?P<open_ticks>`+)|(?P<stars>\*{{2,}})")
-_LONE_MARKER = re.compile(r"(?:\n[ \t]*(?:[-=+]+|\d+[.)])[ \t]*)+\Z")
+_LONE_MARKER = re.compile(r"[ \t]*+(?:[-=+]++|\d++[.)])[ \t]*+")
 """The beginning of a list item, or what would for a moment make a heading of the line above."""
 
 
@@ -24,8 +24,8 @@ def heal(text: str) -> str:
 
 def _close(text: str) -> str:
     """One look at the end of `text`. What is taken off may leave something else open in front of it."""
-    if open_fence(text) is None and (lone := _LONE_MARKER.search(text)):
-        return text[: lone.start()]
+    if open_fence(text) is None and (end := _before_lone_markers(text)) < len(text):
+        return text[:end]
     before, line_end, last_line = text.rpartition("\n")
     fence_before = open_fence(before)
     fence = after_line(fence_before, last_line)
@@ -38,6 +38,14 @@ def _close(text: str) -> str:
     if run and run == fence.marker[0] * len(run):
         text = before  # the closing line is still growing
     return text + ("" if text.endswith("\n") else "\n") + fence.closing
+
+
+def _before_lone_markers(text: str) -> int:
+    """Where the lines begin that end `text` and are a lone marker each; its length where there are none."""
+    end = len(text)
+    while (line_end := text.rfind("\n", 0, end)) >= 0 and _LONE_MARKER.fullmatch(text, line_end + 1, end):
+        end = line_end
+    return end
 
 
 def _heal_line(line: str) -> str:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.proposal import Proposal
-from chatops_bot.domain.view import Block, Markdown, Mention, Notice, View
+from chatops_bot.domain.view import Block, Lines, Markdown, Mention, Notice, View
 from chatops_bot.rendering.escapes import exact, inert
 from chatops_bot.rendering.graphemes import clip
 from chatops_bot.rendering.moments import clock_text
@@ -33,6 +33,10 @@ _NOBODY_YET = Phrase(
     "还没有人决定提案 {code}，现在请您来决定：{summary}。它将于 {time} 过期。",
     "Nobody has decided about proposal {code}, so you are asked to: {summary}. It expires at {time}.",
 )
+_ANSWERED = Phrase(
+    "提案 {code} 曾在此请求决定；现在不再需要，结果见卡片。",
+    "A decision about {code} was asked for here; none is needed any more, and its card says what came of it.",
+)
 _OPEN = Phrase("打开卡片", "Open the card")
 
 
@@ -57,6 +61,12 @@ def left_alone_view(
     reason = clip(exact(redact(why.said_in(language))), SUMMARY_CHARS)
     said = _LEFT_ALONE.filled(code=proposal.code, summary=summary, why=reason).said_in(language)
     return _call(said, called, link, language)
+
+
+def answered_view(proposal: Proposal) -> View:
+    """What a message that called people becomes once nobody is asked any more."""
+    said = _ANSWERED.filled(code=proposal.code).said_in("zh" if proposal.language == "zh" else "en")
+    return View((Lines((said,)),), inert(said))
 
 
 def _call(said: str, called: tuple[str, ...], link: str, language: Language) -> View:

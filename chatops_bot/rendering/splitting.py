@@ -21,7 +21,7 @@ SMALLEST_LIMIT = 80
 """A message must hold a line of text besides the longest repairs that are worth making."""
 
 _TABLE_ROW = re.compile(r"[ \t]*\|")
-_TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*")
+_TABLE_RULE = re.compile(r"[ \t]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t\r]*+")
 _HALF_ENTITY = re.compile(r"&(?:#?\w{0,31})\Z")
 _HALF_LINK = re.compile(r"\[[^\[\]\n]{0,300}\Z|\]\([^()\s]{0,2000}\Z")
 _ENTITY_REACH = 34

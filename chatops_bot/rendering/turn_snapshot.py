@@ -12,7 +12,7 @@ from chatops_bot.rendering.tool_lines import Call
 class Snapshot(BaseModel):
     """Everything that `TurnView` shows, redacted. `text` is the Markdown of all rounds, less a tail that was held back."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     version: Literal[1] = 1
     language: Language

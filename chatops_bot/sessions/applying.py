@@ -166,9 +166,9 @@ class Applying:
     async def _standing(self, approved: Proposal) -> Person | _Withdrawal:
         """The last of the approvers, when enough of them may still approve; otherwise why nothing may run."""
         subject, now = subject_of(approved), self._clock.now()
-        is_frozen = self._policy.frozen(subject, now) is not None
         standing: list[Person] = []
-        lost: list[tuple[Vote, bool]] = []
+        lost: list[Vote] = []
+        frozen_out: list[Vote] = []
         for vote in approved.votes:
             try:
                 person = await self._voter(vote, approved)
@@ -178,17 +178,17 @@ class Applying:
             why = self._policy.may_approve(person, subject, now, break_glass=vote.break_glass, via=vote.via)
             if why is None:
                 standing.append(person)
-            else:
-                _log.info("the approval of %s does not hold any more: %s", vote.person_id, why)
-                lost.append((vote, is_frozen and self._policy.could_approve(person, subject, vote.via)))
+                continue
+            _log.info("the approval of %s does not hold any more: %s", vote.person_id, why)
+            could = self._policy.could_approve(person, subject, vote.via)
+            (frozen_out if could else lost).append(vote)
         if standing and voices(person.id for person in standing) >= approved.quorum:
             return standing[-1]
-        if not lost:
-            return _Withdrawal("not_confirmed", _NOT_CONFIRMED, approved.votes)
-        votes = [vote for vote, _ in lost]
-        if all(is_frozen_out for _, is_frozen_out in lost):
-            return _Withdrawal("frozen", _FROZEN_SINCE, votes)
-        return _Withdrawal("lost_right", _NOT_ALLOWED_ANY_MORE, votes)
+        if lost:
+            return _Withdrawal("lost_right", _NOT_ALLOWED_ANY_MORE, lost)
+        if frozen_out:
+            return _Withdrawal("frozen", _FROZEN_SINCE, frozen_out)
+        return _Withdrawal("not_confirmed", _NOT_CONFIRMED, approved.votes)
 
     async def _voter(self, vote: Vote, proposal: Proposal) -> Person:
         """Who voted, with what they may now of what they voted with: at a terminal people may act with less."""
@@ -204,20 +204,16 @@ class Applying:
         except StoreError as error:
             _log.warning("whether proposal %s is still to be run here cannot be asked: %s", claimed.id, error)
             return False
-        return (
-            stored is not None
-            and stored.state is ProposalState.CLAIMED
-            and stored.revision == claimed.revision
-        )
+        return stored is not None and stored.revision == claimed.revision
 
     async def _finished_at_last(self, claimed: Proposal, person: Person, applied: Applied) -> Proposal | None:
         """As `_finished`; while the store is away it is tried again, since nobody else knows what came of the action."""
-        deadline = asyncio.get_running_loop().time() + KEPT_SECONDS
+        deadline = self._clock.monotonic() + KEPT_SECONDS
         while True:
             try:
                 return await self._finished(claimed, person, applied)
             except StoreError as error:
-                if asyncio.get_running_loop().time() >= deadline:
+                if self._clock.monotonic() >= deadline:
                     raise
                 _log.error("what came of proposal %s cannot be stored yet: %s", claimed.id, error)
                 await asyncio.sleep(AGAIN_SECONDS)
@@ -289,7 +285,7 @@ class Applying:
         await self._settle_abandoned()
         approved = await self._in_states(ProposalState.APPROVED)
         # Whose process died in the moment between.
-        await self._run_beside([one for one in approved if now - _touched(one) > STALE_AFTER])
+        await self.run_beside([one for one in approved if now - _touched(one) > STALE_AFTER])
         for proposal in await self._proposals.with_stale_card():
             if proposal.state is not ProposalState.CLAIMED and now - _touched(proposal) > STALE_AFTER:
                 await self._cards.catch_up(proposal)
@@ -297,7 +293,7 @@ class Applying:
     async def recover(self) -> None:
         """After a process died, this one's predecessor or another: settle what it ran, run what was approved, catch up on cards."""
         await self._settle_abandoned()
-        await self._run_beside(await self._in_states(ProposalState.APPROVED))
+        await self.run_beside(await self._in_states(ProposalState.APPROVED))
         for proposal in await self._proposals.with_stale_card():
             if proposal.state is not ProposalState.CLAIMED:
                 await self._cards.catch_up(proposal)
@@ -308,7 +304,7 @@ class Applying:
             await asyncio.wait(self._beside, timeout=patience)
         await let_go([*self._beside])
 
-    async def _run_beside(self, approved: Sequence[Proposal]) -> None:
+    async def run_beside(self, approved: Sequence[Proposal]) -> None:
         """Run them beside all else, since one may wait for its target as long as it lives; those that run at once get a moment."""
         started = []
         for one in approved:

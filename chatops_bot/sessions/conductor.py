@@ -255,7 +255,12 @@ class Conductor:
         answer.abandon()
         turn_id = turn_input.turn_id
         self._on_rest(turn_id, TurnOutcome.INTERRUPTED)
-        for entry in await self._store.transcripts.load(turn_input.session):
+        try:
+            entries = await self._store.transcripts.load(turn_input.session)
+        except StoreUnavailable as error:
+            _log.warning("turn %s: whether its end is to be shown cannot be asked: %s", turn_id, error)
+            return
+        for entry in entries:
             if (
                 isinstance(entry, TurnRested)
                 and entry.turn_id == turn_id

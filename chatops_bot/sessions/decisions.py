@@ -138,30 +138,15 @@ class Decisions:
         proposal = await self._proposals.by_code(session, code.upper())
         if proposal is None:
             await self._telling.at(session, person, _UNKNOWN, language)
-        elif verdict == "approve":
-            await self.approve(proposal, person, How(via), break_glass=reason)
-        else:
-            await self.reject(proposal, person, How(via), reason)
-        if proposal is not None and via == "code":
+            return
+        decide = self.approve if verdict == "approve" else self.reject
+        is_to_be_told = await decide(proposal, person, How(via), reason)
+        if is_to_be_told and via == "code":
             await self._answer_typed(proposal, person)
 
     async def _answer_typed(self, before: Proposal, person: Person) -> None:
-        """Say below a typed decision what came of it: the card may be screens above. A refusal, and that a reject was late, have
-        been told already."""
+        """Say below a typed decision what came of it: the card may be screens above."""
         after = await self._proposals.get(before.id) or before
-        if after.state is ProposalState.REJECTED:
-            is_theirs = after.decided_by_id == person.id and after.reason != before.reason
-            is_theirs = is_theirs or (
-                before.state is ProposalState.PENDING and after.decided_by_id == person.id
-            )
-        else:
-            is_theirs = vote_of(after, person.id) is not None and vote_of(before, person.id) is None
-        is_told = (
-            after.state is ProposalState.REJECTED
-            and (after.decided_at or before.created_at) >= after.expires_at
-        )
-        if not is_theirs or is_told:  # a late reject is told as such
-            return
         if after.is_open:
             told = _COUNTED.filled(missing=after.quorum - len(after.votes))
         else:
@@ -196,17 +181,20 @@ class Decisions:
             return None
         return proposal, How("button", opened[1])
 
-    async def approve(self, proposal: Proposal, person: Person, how: How, *, break_glass: str = "") -> None:
-        """Count the approval of somebody who may; with the last one that it takes, run the stored action."""
-        await self._until_moved(
+    async def approve(self, proposal: Proposal, person: Person, how: How, break_glass: str = "") -> bool:
+        """Count the approval of somebody who may; with the last one that it takes, run the stored action. Returns whether it counts:
+        otherwise they have been told why not."""
+        return await self._until_moved(
             proposal, person, how, lambda latest: self._vote(latest, person, how, break_glass)
         )
 
-    async def reject(self, proposal: Proposal, person: Person, how: How, reason: str = "") -> None:
+    async def reject(self, proposal: Proposal, person: Person, how: How, reason: str = "") -> bool:
         """Reject for somebody who may, in time or not: a late no is a no. `reason` goes on the record, and to the model; whoever
-        rejected without one may say it afterwards, once."""
+        rejected without one may say it afterwards, once. Returns whether it counts and they have not been told anything yet."""
         said = self.reason_kept(reason)
-        await self._until_moved(proposal, person, how, lambda latest: self._reject(latest, person, how, said))
+        return await self._until_moved(
+            proposal, person, how, lambda latest: self._reject(latest, person, how, said)
+        )
 
     def reason_kept(self, reason: str) -> str:
         """What is kept of a reason that somebody gave."""
@@ -224,31 +212,34 @@ class Decisions:
         return await self._explained(rejected, person, how, reason)
 
     async def _until_moved(
-        self, proposal: Proposal, person: Person, how: How, decide: Callable[[Proposal], Awaitable[bool]]
-    ) -> None:
+        self,
+        proposal: Proposal,
+        person: Person,
+        how: How,
+        decide: Callable[[Proposal], Awaitable[bool | None]],
+    ) -> bool:
         """Decide on the proposal as it is now, and again as often as somebody else moves it meanwhile.
 
-        `decide` returns False when its move was lost.
+        `decide` returns None when its move was lost, otherwise whether something is left to be told.
         """
         with bound(session=proposal.session, turn=proposal.turn_id, proposal=proposal.id):
-            while not await decide(proposal):
+            while (is_to_be_told := await decide(proposal)) is None:
                 newer = await self._proposals.get(proposal.id)
-                if newer is None:
-                    return
-                if newer.revision == proposal.revision:
+                if newer is None or newer.revision == proposal.revision:
                     # Nobody was faster, so its time was over when the store came to it.
-                    await self._too_late(newer, person, how)
-                    return
+                    await self._too_late(proposal, person, how)
+                    return False
                 proposal = newer
+            return is_to_be_told
 
-    async def _vote(self, proposal: Proposal, person: Person, how: How, break_glass: str) -> bool:
+    async def _vote(self, proposal: Proposal, person: Person, how: How, break_glass: str) -> bool | None:
         now = self._clock.now()
         if not proposal.is_open:
             await self._telling.decided(proposal, person)
-            return True
+            return False
         if now >= proposal.expires_at:
             await self._too_late(proposal, person, how)
-            return True
+            return False
         refusal = self._policy.may_approve(
             person, subject_of(proposal), now, break_glass=break_glass, via=how.via
         )
@@ -263,7 +254,7 @@ class Decisions:
             missing = proposal.quorum - len(proposal.votes)
             told = _VOTED.filled(when=f"{earlier.at:%H:%M} UTC", missing=missing)
             await self._telling.about(proposal, person, told)
-            return True
+            return False
         vote = self._seals.vote(proposal, Vote(person.id, person.name, person.role.value, now, how.via, why))
         votes = (*proposal.votes, vote)
         is_last = len(votes) >= proposal.quorum
@@ -274,18 +265,18 @@ class Decisions:
             votes=votes, **(_decided_by(person, vote) if is_last else {}),
         )  # fmt: skip
         if moved is None:
-            return False
+            return None
         if is_last:
             await self._applying.run(moved)
         else:
             await self._cards.show_quietly(moved)
         return True
 
-    async def _reject(self, proposal: Proposal, person: Person, how: How, reason: str) -> bool:
+    async def _reject(self, proposal: Proposal, person: Person, how: How, reason: str) -> bool | None:
         is_explained = bool(reason) and lacks_reason_of(proposal, person)
         if proposal.state not in (ProposalState.PENDING, ProposalState.EXPIRED) and not is_explained:
             await self._telling.decided(proposal, person)
-            return True
+            return False
         refusal = self._policy.may_reject(person, subject_of(proposal))
         if refusal is not None:
             return await self._refused(proposal, person, refusal, how)
@@ -301,16 +292,16 @@ class Decisions:
             reason=reason, outcome_text=said.said_in(language_of(proposal)),
         )  # fmt: skip
         if rejected is None:
-            return False
+            return None
         await self._cards.settle(rejected)
         if is_late:
             await self._telling.about(proposal, person, said)
-        return True
+        return not is_late
 
-    async def _explain(self, rejected: Proposal, person: Person, how: How, reason: str) -> bool:
+    async def _explain(self, rejected: Proposal, person: Person, how: How, reason: str) -> bool | None:
         explained = await self._explained(rejected, person, how, reason)
         if explained is None:
-            return False
+            return None
         await self._cards.settle(explained)
         return True
 
@@ -328,7 +319,7 @@ class Decisions:
     async def _refused(self, proposal: Proposal, person: Person, why: Phrase, how: How) -> bool:
         await self._moves.refuse(proposal, person, why, how.told())
         await self._telling.about(proposal, person, why)
-        return True
+        return False
 
 
 def not_understood(verdict: Verdict, code: str) -> Phrase:

@@ -1,11 +1,12 @@
 """Which proposal takes an applied one back, and how the applied one comes to point to it."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.ports import Proposals
+from chatops_bot.sessions.telling import Telling
 from chatops_bot.tools.proposal_moves import ProposalMoves
 
 UNDER_WAY = frozenset({ProposalState.APPROVED, ProposalState.CLAIMED, ProposalState.APPLIED})
@@ -13,18 +14,19 @@ UNDER_WAY = frozenset({ProposalState.APPROVED, ProposalState.CLAIMED, ProposalSt
 IN_THE_WAY = UNDER_WAY | {ProposalState.PENDING}
 """Beside an inverse in one of these no second one is proposed."""
 
-UNDONE_ALREADY = Phrase("已提出撤销（{code}）。", "An undo was proposed already, as {code}.")
+_UNDONE_ALREADY = Phrase("已提出撤销（{code}）。", "An undo was proposed already, as {code}.")
+_BEING_UNDONE = Phrase("已有人正在提出撤销。", "Somebody is proposing an undo at this moment.")
 
 
 async def newest_inverse(proposals: Proposals, applied: Proposal) -> Proposal | None:
     """The proposal that takes `applied` back, or the one that was asked for again in its place; None where there is none."""
-    found = await proposals.get(applied.undone_by) if applied.undone_by else None
-    while found is not None and found.superseded_by:
+    found = await proposals.get(applied.undone_by)
+    while found is not None:
         newer = await proposals.get(found.superseded_by)
         if newer is None or newer.inverse_of != applied.id:
-            break
+            return found
         found = newer
-    return found
+    return None
 
 
 async def is_in_the_way(proposals: Proposals, applied: Proposal) -> bool:
@@ -36,22 +38,27 @@ async def is_in_the_way(proposals: Proposals, applied: Proposal) -> bool:
 async def pointed(
     proposals: Proposals,
     moves: ProposalMoves,
+    telling: Telling,
     applied: Proposal,
     draft: Proposal,
     person: Person,
-    told: dict[str, Any],
+    how: Mapping[str, object],
 ) -> Proposal | None:
-    """`applied` once it points to `draft`, on behalf of `person`; None when another inverse is in the way."""
+    """`applied` once it points to `draft`, on behalf of `person`; None when another inverse is in the way, which they are told."""
     latest: Proposal | None = applied
     while latest is not None and not await is_in_the_way(proposals, latest):
         noted = await moves.move(
-            latest, ProposalState.APPLIED, person, "undone", {**told, "undone_by": draft.id},
+            latest,
+            ProposalState.APPLIED,
+            person,
+            "undone",
+            {**how, "undone_by": draft.id},
             undone_by=draft.id,
-        )  # fmt: skip
+        )
         if noted is not None:
             return noted
-        revision = latest.revision
         latest = await proposals.get(applied.id)
-        if latest is not None and latest.revision == revision:
-            return None
+    other = None if latest is None else await newest_inverse(proposals, latest)
+    said = _BEING_UNDONE if other is None else _UNDONE_ALREADY.filled(code=other.code)
+    await telling.about(applied, person, said, "info")
     return None

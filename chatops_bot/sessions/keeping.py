@@ -24,6 +24,7 @@ from chatops_bot.domain.sealed_vote import VoteSeals
 from chatops_bot.domain.voting import voices
 from chatops_bot.ports import Clock, Directory, Place, Platform, Proposals
 from chatops_bot.rendering.reminder import left_alone_view
+from chatops_bot.sessions.answered_calls import LEFT_ALONE, call_key
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.decisions import Decisions, How
 from chatops_bot.sessions.inverses import UNDER_WAY, newest_inverse
@@ -214,7 +215,7 @@ class Reverting:
         await self._moves.add(approved, requester, {"approved_by": "policy", "voters": voters})
         if gone is not None:
             await self._cards.settle(gone)
-        await self._applying.run(approved)
+        await self._applying.run_beside([approved])
         await self._cards.show_quietly(noted)
 
     async def _left_alone(self, applied: Proposal, inverse: Proposal | None, why: Phrase) -> None:
@@ -237,7 +238,7 @@ class Reverting:
                 left, why, approvers_called(self._policy, replace(left, votes=())), link, self._redactor.text
             )
             place = Place(left.session.channel, left.session.thread)
-            await self._platform.post(place, view, key=f"{left.id}/not_reverted")
+            await self._platform.post(place, view, key=call_key(left, LEFT_ALONE))
         except PlatformError as error:
             _log.warning("nobody could be called about proposal %s: %s", left.id, error)
 

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 
 from pydantic import TypeAdapter
 
@@ -38,17 +39,19 @@ class TurnInput:
     mentioned: Mapping[str, str] = field(default_factory=dict)
 
 
-_STORED: TypeAdapter[TurnInput] = TypeAdapter(TurnInput)
+@cache
+def _stored() -> TypeAdapter[TurnInput]:
+    return TypeAdapter(TurnInput)
 
 
 def stored_input(turn: TurnInput) -> str:
     """`turn` as JSON, to be kept until it starts."""
-    return _STORED.dump_json(turn).decode()
+    return _stored().dump_json(turn).decode()
 
 
 def restored_input(text: str) -> TurnInput:
     """What `stored_input` wrote. Raises ValueError on anything else."""
-    return _STORED.validate_json(text)
+    return _stored().validate_json(text)
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from chatops_bot.domain.errors import ChatopsError
 from chatops_bot.domain.language import Phrase
@@ -51,7 +51,9 @@ class StopPressed:
 
 
 Word = TurnHanded | StopPressed
-_WORD: TypeAdapter[Word] = TypeAdapter(Annotated[Word, Field(discriminator="kind")])
+_WORD: TypeAdapter[Word] = TypeAdapter(
+    Annotated[Word, Field(discriminator="kind")], config=ConfigDict(defer_build=True)
+)
 
 
 async def pass_on(store: Store, process: str, word: Word) -> None:

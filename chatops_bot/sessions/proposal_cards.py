@@ -14,6 +14,7 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.domain.view import View
 from chatops_bot.ports import Clock, Place, Platform, Store
+from chatops_bot.sessions.answered_calls import AnsweredCalls
 from chatops_bot.sessions.recording import shown_record
 from chatops_bot.sessions.refusals import Refusals, shown_nowhere
 
@@ -41,6 +42,7 @@ class ProposalCards:
         self._draw = draw
         self._clock = clock
         self._refusals = Refusals(clock)
+        self._calls = AnsweredCalls(platform)
 
     async def show(self, proposal: Proposal) -> None:
         """Post or update the proposal's card, unless it shows a newer state, and remember which revision it shows.
@@ -60,6 +62,7 @@ class ProposalCards:
             card = await self._platform.finish(known, view)
         else:
             card = await self._platform.post(place, view, key=proposal.id)
+        await self._calls.see(proposal)
         await self._store.audit.record(shown_record(proposal, card, self._clock.now()))
         await self._store.proposals.shown(proposal.id, card, proposal.revision)
         latest = await self._store.proposals.get(proposal.id)

@@ -18,6 +18,7 @@ from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.voice import LOCAL_PREFIX
 from chatops_bot.ports import Clock, Place, Platform, Proposals
 from chatops_bot.rendering.reminder import Reminder, reminder_view
+from chatops_bot.sessions.answered_calls import call_key
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.tools.drafting import subject_of
@@ -55,7 +56,7 @@ class Reminders:
         now = self._clock.now()
         pending = await self._proposals.in_states(frozenset({ProposalState.PENDING}))
         waiting = [one for one in pending if one.card is not None and now < one.expires_at]
-        self._posted &= {_key(one, kind) for one in waiting for kind, _ in _asked(one)}
+        self._posted &= {call_key(one, kind) for one in waiting for kind, _ in _asked(one)}
         for proposal in waiting:
             with bound(session=proposal.session, turn=proposal.turn_id, proposal=proposal.id):
                 kind = self._due(proposal, now)
@@ -91,7 +92,7 @@ class Reminders:
 
     async def _make_sure(self, proposal: Proposal, now: datetime) -> None:
         for kind, at in _asked(proposal):
-            key = _key(proposal, kind)
+            key = call_key(proposal, kind)
             if key in self._posted or now - at < SETTLED_AFTER:
                 continue
             try:
@@ -111,11 +112,14 @@ class Reminders:
         try:
             link = await self._platform.link(latest.card) if latest.card is not None else ""
             view = reminder_view(latest, kind, self._called(latest, kind), link, self._redactor.text)
-            await self._platform.post(_place(latest), view, key=_key(latest, kind))
+            await self._platform.post(_place(latest), view, key=call_key(latest, kind))
         except PlatformError as error:
             _log.warning("the reminder of proposal %s could not be posted: %s", latest.id, error)
             return
-        self._posted.add(_key(latest, kind))
+        self._posted.add(call_key(latest, kind))
+        after = await self._proposals.get(asked.id)
+        if after is not None and not after.is_open:  # decided while it was on its way
+            await self._cards.show_quietly(after)
 
 
 def _asked(proposal: Proposal) -> list[tuple[Reminder, datetime]]:
@@ -131,10 +135,6 @@ def _ids(who: Who, proposal: Proposal) -> tuple[str, ...]:
     voted = {vote.person_id for vote in proposal.votes}
     people = (one for one in who.people if one not in voted and not one.startswith(LOCAL_PREFIX))
     return (*people, *who.groups)
-
-
-def _key(proposal: Proposal, kind: Reminder) -> str:
-    return f"{proposal.id}/{kind}"
 
 
 def _place(proposal: Proposal) -> Place:

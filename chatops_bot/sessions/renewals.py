@@ -16,7 +16,7 @@ from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.secret_argument import references_in
 from chatops_bot.ports import Clock, Proposals, ToolContext, WriteTool
 from chatops_bot.sessions.decisions import Decisions, How
-from chatops_bot.sessions.inverses import UNDONE_ALREADY, newest_inverse, pointed
+from chatops_bot.sessions.inverses import pointed
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards, language_of
 from chatops_bot.sessions.telling import Telling
@@ -83,10 +83,13 @@ class Renewals:
             why = self._redactor.phrase(error.phrase)
             await self._telling.about(old, person, _CANNOT.filled(why_zh=why.zh, why_en=why.en))
             return
-        applied = await self._proposals.get(old.inverse_of) if old.inverse_of else None
-        pointing = None if applied is None else await self._pointing(applied, draft, person, how)
-        if applied is not None and pointing is None:
-            return
+        taken_back = await self._proposals.get(old.inverse_of)
+        if taken_back is not None:
+            taken_back = await pointed(
+                self._proposals, self._moves, self._telling, taken_back, draft, person, how.told()
+            )
+            if taken_back is None:
+                return
         superseded = await self._moves.supersede(old, draft, person)
         if superseded is None:
             newer = await self._proposals.get(old.id)
@@ -95,20 +98,8 @@ class Renewals:
         await self._moves.add(draft, person, how.told())
         if await self._is_the_only_one(draft, person):
             await self._cards.show_new(draft)
-        if pointing is not None:
-            await self._cards.show_quietly(pointing)
-
-    async def _pointing(
-        self, applied: Proposal, draft: Proposal, person: Person, how: How
-    ) -> Proposal | None:
-        """`applied`, which `draft` takes back, once it says so; None where another takes it back, which the person is told."""
-        pointing = await pointed(self._proposals, self._moves, applied, draft, person, {**how.told()})
-        if pointing is None:
-            latest = await self._proposals.get(applied.id)
-            other = None if latest is None else await newest_inverse(self._proposals, latest)
-            already = UNDONE_ALREADY.filled(code=other.code if other else "")
-            await self._telling.about(applied, person, already, "info")
-        return pointing
+        if taken_back is not None:
+            await self._cards.show_quietly(taken_back)
 
     async def _is_the_only_one(self, draft: Proposal, person: Person) -> bool:
         """Whether `draft` stands. Two old cards of one call may be pressed at once, and neither press saw the other's proposal
@@ -118,14 +109,13 @@ class Renewals:
         other = same_call(others, draft.arguments)
         if other is None:
             return True
-        is_first = not other.votes and (draft.created_at, draft.id) < (other.created_at, other.id)
-        first, later = (draft, other) if is_first else (other, draft)
+        first, later = sorted((draft, other), key=lambda one: (not one.votes, one.created_at, one.id))
         replaced = await self._moves.supersede(later, first, person)
         if replaced is not None:
             await self._cards.settle(replaced)
-        if not is_first:
+        if first is other:
             await self._telling.about(draft, person, _WAITS_ALREADY.filled(code=other.code))
-        return is_first
+        return first is draft
 
     async def _draft(self, old: Proposal, person: Person) -> Proposal:
         if references_in(old.arguments):

@@ -15,7 +15,7 @@ from chatops_bot.domain.session import IsDead
 from chatops_bot.ports import Clock, Leases
 
 LEASE_SECONDS = 15.0
-RENEWALS = 3
+RENEWALS = 4
 """How often a lease is renewed in the time that it lasts, so that two failures in a row do not lose it."""
 LOOK_SECONDS = 0.5
 """How often one that waits looks whether another process has given a target back; in this process it is told at once."""

@@ -15,7 +15,7 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.ports import Proposals
 from chatops_bot.sessions.decisions import Decisions, How
-from chatops_bot.sessions.inverses import IN_THE_WAY, UNDONE_ALREADY, newest_inverse, pointed
+from chatops_bot.sessions.inverses import IN_THE_WAY, newest_inverse, pointed
 from chatops_bot.sessions.log_ids import bound
 from chatops_bot.sessions.proposal_cards import ProposalCards
 from chatops_bot.sessions.telling import Telling
@@ -60,23 +60,11 @@ class Undoing:
                 await self._moves.refuse(applied, person, why, how.told())
             await self._telling.about(applied, person, _CANNOT.filled(why_zh=why.zh, why_en=why.en))
             return
-        noted = await self._noted(applied, draft, person, how)
+        noted = await pointed(self._proposals, self._moves, self._telling, applied, draft, person, how.told())
         if noted is not None:
             await self._moves.add(draft, person, how.told())
             await self._cards.show_new(draft)
             await self._cards.show_quietly(noted)
-
-    async def _noted(self, applied: Proposal, draft: Proposal, person: Person, how: How) -> Proposal | None:
-        """The applied proposal once it points to `draft`; None when it points to another, which the person is told."""
-        noted = await pointed(self._proposals, self._moves, applied, draft, person, {**how.told()})
-        if noted is not None:
-            return noted
-        latest = await self._proposals.get(applied.id)
-        other = None if latest is None else await newest_inverse(self._proposals, latest)
-        await self._telling.about(
-            applied, person, UNDONE_ALREADY.filled(code=other.code if other else ""), "info"
-        )
-        return None
 
     async def follow(self, applied: Proposal, now: datetime) -> None:
         """Note that `applied` was taken back, or let Undo be pressed again where that came to nothing: where what takes it back

@@ -15,10 +15,10 @@ from io import BytesIO
 from pathlib import Path
 
 from chatops_bot.domain.skill import BrokenSkill, Skill
-from chatops_bot.skillpacks.folder import read_package, unreadable
+from chatops_bot.skillpacks.folder import not_kept, read_package, unreadable
 from chatops_bot.skillpacks.limits import MAX_MEMBERS, PACKED_BYTES, PackageRefused
 from chatops_bot.skillpacks.tar import tar_members
-from chatops_bot.skillpacks.unpacking import Member, unpack
+from chatops_bot.skillpacks.unpacking import Member, set_aside, unpack
 
 _ZIP_ENTRY = b"PK\x01\x02"
 _ZIP_PACKERS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -40,11 +40,18 @@ class SkillArchive:
         """Every skill of the archive. One that cannot be used is one broken skill."""
         try:
             data = _bytes_of(self.path)
+        except PackageRefused as refused:
+            yield BrokenSkill(self.path.name, self.name, 0, refused.phrase)
+            return
+        except OSError as error:
+            yield unreadable(self.path.name, self.name, error)
+            return
+        try:
             folder = unpacked(data, self.kept)
         except PackageRefused as refused:
             yield BrokenSkill(self.path.name, self.name, 0, refused.phrase)
         except OSError as error:
-            yield unreadable(self.path.name, self.name, error)
+            yield not_kept(self.path.name, self.name, self.kept, error)
         else:
             yield from read_package(folder, self.name)
 
@@ -53,8 +60,9 @@ def unpacked(data: bytes, kept: Path) -> Path:
     """The folder below `kept` that holds the files of the archive `data`, unpacked unless it was before. Raises PackageRefused or
     OSError."""
     folder = kept / hashlib.sha256(data).hexdigest()[:40]
-    if not folder.is_dir():
+    if not _is_readable(folder):
         kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+        set_aside(folder)
         try:
             unpack(_members(data), folder, len(data))
         except (
@@ -69,6 +77,15 @@ def unpacked(data: bytes, kept: Path) -> Path:
                 "压缩包已损坏。", "the archive is broken or of a kind that is not read; pack it again."
             ) from error
     return folder
+
+
+def _is_readable(folder: Path) -> bool:
+    """Whether it is there for us: what another user's process left here is not."""
+    try:
+        with os.scandir(folder):
+            return True
+    except OSError:
+        return False
 
 
 def _bytes_of(path: Path) -> bytes:

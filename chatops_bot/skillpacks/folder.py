@@ -52,7 +52,11 @@ def read_folder(root: Path, source: str) -> Iterator[Skill | BrokenSkill]:
         if _holds(descriptor, SKILL_FILE):
             yield _skill(root, descriptor, source, SKILL_FILE, None)
             return
-        names = [name for name in _names(descriptor) if not name.startswith((".", "_"))]
+        try:
+            names = [name for name in _names(descriptor) if not name.startswith((".", "_"))]
+        except OSError as error:
+            yield unreadable(source, source, error)
+            return
         folders = [name for name in names if not stat.S_ISREG(_mode(descriptor, name))]
         for name in folders[:MAX_SKILLS]:
             yield _skill_below(root, descriptor, name, source)
@@ -72,12 +76,16 @@ def read_folder(root: Path, source: str) -> Iterator[Skill | BrokenSkill]:
 
 def read_package(root: Path, source: str) -> Iterator[Skill | BrokenSkill]:
     """The skills of an unpacked package. Packers often put everything into one folder, or two; those are gone through."""
-    for _ in range(3):
-        inside = [path for path in root.iterdir() if not path.name.startswith(".")]
-        if len(inside) != 1 or not inside[0].is_dir() or (inside[0] / SKILL_FILE).exists():
-            break
-        root = inside[0]
-    yield from read_folder(root, source)
+    try:
+        for _ in range(3):
+            inside = [path for path in root.iterdir() if not path.name.startswith(".")]
+            if len(inside) != 1 or not inside[0].is_dir() or (inside[0] / SKILL_FILE).exists():
+                break
+            root = inside[0]
+    except OSError as error:
+        yield unreadable(source, source, error)
+    else:
+        yield from read_folder(root, source)
 
 
 def _skill_below(root: Path, above: int, name: str, source: str) -> Skill | BrokenSkill:
@@ -198,4 +206,18 @@ def unreadable(name: str, path: str, error: OSError) -> BrokenSkill:
         path,
         0,
         Phrase(f"无法读取（{reason}）。", f"cannot be read ({reason}); correct the path or its rights."),
+    )
+
+
+def not_kept(name: str, path: str, kept: Path, error: OSError) -> BrokenSkill:
+    """The broken skill of a package that cannot be unpacked into the folder `kept`."""
+    reason = os.strerror(error.errno or 0)
+    return BrokenSkill(
+        name,
+        path,
+        0,
+        Phrase(
+            f"无法解压到 {kept}（{reason}）。",
+            f"cannot be unpacked into {kept} ({reason}); that folder has to be the bot's own, with room on its disk.",
+        ),
     )

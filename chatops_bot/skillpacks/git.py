@@ -15,21 +15,27 @@ import shutil
 import signal
 import subprocess  # git is a program
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 
 from chatops_bot.domain.skill import BrokenSkill, Skill
 from chatops_bot.skillpacks.archive import unpacked
-from chatops_bot.skillpacks.folder import read_package, unreadable
+from chatops_bot.skillpacks.folder import not_kept, read_package
 from chatops_bot.skillpacks.limits import UNPACKED_BYTES, PackageRefused
 
 FETCH_SECONDS = 30.0
+_LOOK_SECONDS = 0.2
+"""Between two looks at whether git is to be ended."""
 TAR_BYTES = UNPACKED_BYTES
 PACK_BYTES = 100 * 1024 * 1024
 """Largest file that git may write while it fetches: one commit of a repository that holds more than skills."""
 _PATH = "/usr/local/bin:/usr/bin:/bin"
+_BLAMES = (("fatal:", "error:"), ("remote:",))
+"""How the lines begin in which git says why it failed, and those in which the other side does."""
 _SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -50,12 +56,15 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class SkillRepository:
-    """A source of skills: a repository at `ref`, of it the folder `subdir`, and the folder below which copies are kept."""
+    """A source of skills: a repository at `ref`, of it the folder `subdir`, and the folder below which copies are kept. `copies` is
+    where the copy of the last time lies, where that is another. Once `stop` is set, reading ends soon."""
 
     url: str
     ref: str
     kept: Path
     subdir: str = ""
+    copies: Path | None = None
+    stop: Event = field(default_factory=Event, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -63,38 +72,78 @@ class SkillRepository:
 
     def read(self) -> Iterator[Skill | BrokenSkill]:
         """Every skill of the repository. One that cannot be used is one broken skill; so is one that an older copy stands for."""
-        last = (
-            self.kept
-            / f"{hashlib.sha256(repr((self.url, self.ref, self.subdir)).encode()).hexdigest()[:40]}.last"
-        )
         try:
             folder = self._fetched()
-            last.write_text(folder.name, encoding="ascii")
         except PackageRefused as refused:
             yield BrokenSkill(self.name, self.name, 0, refused.phrase)
-            copy = _copy_named_in(last)
-            if copy is None:
-                return
-            folder = copy
         except OSError as error:
-            yield unreadable(self.name, self.name, error)
+            yield not_kept(self.name, self.name, self.kept, error)
+        else:
+            with suppress(
+                OSError
+            ):  # then there is no copy to fall back on, and what was read is whole all the same
+                (self.kept / self._last).write_text(folder.name, encoding="ascii")
+            yield from read_package(folder, self.name)
             return
-        yield from read_package(folder, self.name)
+        copy = _copy_named_in((self.copies or self.kept) / self._last)
+        if copy is not None:
+            yield from read_package(copy, self.name)
+
+    @property
+    def _last(self) -> str:
+        """The name of the file that says which folder was read last."""
+        return f"{hashlib.sha256(repr((self.url, self.ref, self.subdir)).encode()).hexdigest()[:40]}.last"
 
     def _fetched(self) -> Path:
-        with tempfile.TemporaryDirectory(prefix="chatops-git-") as home:
+        self.kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            prefix=".fetching-", dir=self.kept, ignore_cleanup_errors=True
+        ) as home:
             repository = str(Path(home) / "repository")
-            _git(home, "init", "--quiet", "--bare", "--template=", repository)
-            _git(
+            self._git(home, "init", "--quiet", "--bare", "--template=", repository)
+            self._git(
                 home, "-C", repository, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules",
                 "--no-write-fetch-head", "--end-of-options", self.url, f"{self.ref}:refs/skills",
             )  # fmt: skip
             tree = f"refs/skills:{self.subdir}" if self.subdir else "refs/skills"
             tar = Path(home) / "files.tar"
-            _git(home, "-C", repository, "archive", "--format=tar", f"--output={tar}", tree)
+            self._git(home, "-C", repository, "archive", "--format=tar", f"--output={tar}", tree)
             if tar.stat().st_size > TAR_BYTES:
                 raise PackageRefused("仓库过大。", f"holds more than {TAR_BYTES >> 20} MB; name a subdir.")
             return unpacked(tar.read_bytes(), self.kept)
+
+    def _git(self, home: str, *arguments: str) -> None:
+        """Run git. Raises PackageRefused with what it says when it fails or takes too long."""
+        program = shutil.which("git", path=_PATH)
+        if program is None:
+            raise PackageRefused(
+                "本机没有 git。", "there is no git on this machine; install it, or use an archive."
+            )
+        settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+        with subprocess.Popen(  # noqa: S603  # no shell; what is configured stands behind --end-of-options
+            [program, *settings, *arguments], env=_environment(home), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+        ) as running:  # fmt: skip
+            _limit(running.pid)
+            said = self._end_of(running)
+        if said is None:
+            raise PackageRefused(
+                f"git 在 {FETCH_SECONDS:g} 秒内没有完成。", f"git did not finish within {FETCH_SECONDS:g} s."
+            )
+        if running.returncode:
+            why = _reason(said)
+            raise PackageRefused(f"git 失败：{why}", f"git failed: {why}")
+
+    def _end_of(self, running: subprocess.Popen[bytes]) -> bytes | None:
+        """What it said on standard error, once it has ended; None where it was not done in time and was killed."""
+        deadline = time.monotonic() + FETCH_SECONDS
+        while True:
+            try:
+                return running.communicate(timeout=_LOOK_SECONDS)[1]
+            except subprocess.TimeoutExpired:
+                if self.stop.is_set() or time.monotonic() > deadline:
+                    _kill(running.pid)
+                    return None
 
 
 def _copy_named_in(last: Path) -> Path | None:
@@ -104,34 +153,6 @@ def _copy_named_in(last: Path) -> Path | None:
         return None
     folder = last.parent / name
     return folder if re.fullmatch("[0-9a-f]{40}", name) and folder.is_dir() else None
-
-
-def _git(home: str, *arguments: str) -> None:
-    """Run git. Raises PackageRefused with what it says when it fails or takes too long."""
-    program = shutil.which("git", path=_PATH)
-    if program is None:
-        raise PackageRefused(
-            "本机没有 git。", "there is no git on this machine; install it, or use an archive."
-        )
-    settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-    try:
-        with subprocess.Popen(  # noqa: S603  # no shell; what is configured stands behind --end-of-options
-            [program, *settings, *arguments], env=_environment(home), stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
-        ) as running:  # fmt: skip
-            _limit(running.pid)
-            try:
-                _, said = running.communicate(timeout=FETCH_SECONDS)
-            except subprocess.TimeoutExpired:
-                _kill(running.pid)
-                raise
-    except subprocess.TimeoutExpired as error:
-        raise PackageRefused(
-            f"git 在 {FETCH_SECONDS:g} 秒内没有完成。", f"git did not finish within {FETCH_SECONDS:g} s."
-        ) from error
-    if running.returncode:
-        why = _last_line(said)
-        raise PackageRefused(f"git 失败：{why}", f"git failed: {why}")
 
 
 def _environment(home: str) -> dict[str, str]:
@@ -160,6 +181,8 @@ def _kill(leader: int) -> None:
         os.killpg(leader, signal.SIGKILL)
 
 
-def _last_line(said: bytes) -> str:
-    lines = [line for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
-    return "".join(c if c.isprintable() else "?" for c in (lines[-1] if lines else "no reason given"))[:200]
+def _reason(said: bytes) -> str:
+    """The line in which git says what is wrong. What it advises stands below it, and what led there above."""
+    lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines() if line.strip()]
+    blamed = [line for marks in _BLAMES for line in lines if line.startswith(marks)]
+    return "".join(c if c.isprintable() else "?" for c in (*blamed, *lines, "no reason given")[0])[:200]

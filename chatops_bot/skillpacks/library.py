@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from threading import Event
 from typing import Protocol
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.skill import BrokenSkill, Skill
+from chatops_bot.skillpacks.folder import SKILL_FILE
 
 _log = logging.getLogger(__name__)
 
@@ -23,34 +25,63 @@ class Source(Protocol):
 
 
 class SkillLibrary:
-    """`sources` in order: where two have a skill of one name, the first has it, and the second is reported."""
+    """`sources` in order: where two have a skill of one name, the first has it, and the second is reported. A skill, or a source,
+    that can no longer be used stays as it was read before, for as long as the process lives."""
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[Source], stop: Event | None = None) -> None:
+        """`stop` is what the sources look at while they wait; it is set when reading is cancelled, since no process ends while a
+        thread of it still reads."""
         self._sources = tuple(sources)
+        self._stop = stop or Event()
+        self.as_before: frozenset[str] = frozenset()
+        """The names of those that cannot be used as they are now, and stay as they were."""
         self._skills: tuple[Skill, ...] = ()
         self._broken: tuple[BrokenSkill, ...] = ()
 
     async def refresh(self) -> None:
-        """Read every source again, in a thread. Until it is done the skills are those of before."""
-        before = set(self._broken)
-        self._skills, self._broken = await asyncio.to_thread(self.read)
-        for broken in self._broken:
-            if broken not in before:
-                _log.warning("skill %s", described(broken))
+        """Read every source again, in a thread. Until it is done the skills are those of before; one call at a time."""
+        before, known = self._skills, set(self._broken)
+        try:
+            self._skills, self._broken = await asyncio.to_thread(self.read)
+        except asyncio.CancelledError:
+            self._stop.set()
+            raise
+        except OSError as error:
+            _log.error("the skills were not read again, and those before stay in use: %s", error)
+            return
+        self.as_before = frozenset(
+            skill.name for skill in self._skills if any(skill is old for old in before)
+        )
+        new = [broken for broken in self._broken if broken not in known]
+        for broken in new:
+            _log.warning("skill %s", described(broken))
+        if new and self.as_before:
+            _log.warning("these skills stay as they were read before: %s", ", ".join(sorted(self.as_before)))
 
     def read(self) -> tuple[tuple[Skill, ...], tuple[BrokenSkill, ...]]:
         """The skills there are, sorted by name, and those that cannot be used. Blocks."""
         skills: dict[str, Skill] = {}
         broken: list[BrokenSkill] = []
         for source in self._sources:
-            for each in source.read():
-                if isinstance(each, BrokenSkill):
-                    broken.append(each)
-                elif each.name in skills:
+            found = list(source.read())
+            wrong = [each for each in found if isinstance(each, BrokenSkill)]
+            usable = [each for each in found if isinstance(each, Skill)]
+            usable += self._as_before(source.name, wrong, {each.name for each in usable})
+            broken += wrong
+            for each in usable:
+                if skills.setdefault(each.name, each) is not each:
                     broken.append(_clash(each, skills[each.name]))
-                else:
-                    skills[each.name] = each
         return tuple(skills[name] for name in sorted(skills)), tuple(broken)
+
+    def _as_before(self, source: str, wrong: Sequence[BrokenSkill], there: Collection[str]) -> list[Skill]:
+        """What the source gave the last time of that which is wrong with it now: one skill, or all of it."""
+        names = {each.name for each in wrong}
+        is_all = any(each.path in (source, f"{source}/{SKILL_FILE}") for each in wrong)
+        return [
+            skill
+            for skill in self._skills
+            if skill.source == source and skill.name not in there and (is_all or skill.name in names)
+        ]
 
     def visible_to(self, person: Person, channel: str) -> Sequence[Skill]:
         if person.role is Role.GUEST:

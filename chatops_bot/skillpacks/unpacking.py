@@ -5,7 +5,9 @@ name at once, when it is complete: whoever looks sees all of it or nothing.
 """
 
 import os
+import secrets
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -50,13 +52,12 @@ def unpack(members: Iterable[Member], into: Path, packed: int) -> None:
 
     Raises PackageRefused, and leaves nothing behind, when a limit is broken.
     """
-    temporary = into.with_name(f"{_TEMPORARY}{os.getpid()}-{into.name}")
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir(mode=0o700)
+    temporary = Path(tempfile.mkdtemp(prefix=_TEMPORARY, dir=into.parent))
     try:
         root = os.open(temporary, _FOLDER)
         try:
             _Unpacking(root, packed).take(members)
+            _sync(root)
         finally:
             os.close(root)
         try:
@@ -68,12 +69,36 @@ def unpack(members: Iterable[Member], into: Path, packed: int) -> None:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def _sync(root: int) -> None:
+    """Bring every file to the disk: what has its name is whole, after a power cut too."""
+    for _, _, names, folder in os.fwalk(".", dir_fd=root):
+        for name in names:
+            file = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
+            try:
+                os.fsync(file)
+            finally:
+                os.close(file)
+
+
+def set_aside(folder: Path) -> None:
+    """Rename `folder`, if it is there, to what `forget_others` removes. Raises OSError. It stays where it is: a folder of another
+    user can be renamed, but not moved."""
+    with suppress(FileNotFoundError):
+        folder.rename(folder.with_name(f"{_TEMPORARY}{secrets.token_hex(8)}"))
+
+
 def forget_others(kept: Path, used: Iterable[Path]) -> None:
-    """Remove the packages in `kept` that none of the folders `used` belongs to, and what a process that died left behind."""
+    """Remove the packages in `kept` that none of the folders `used` belongs to, and what a process that died left behind. For the
+    one process whose folder this is; what cannot be removed stays."""
     needed = {folder.relative_to(kept).parts[0] for folder in used if folder.is_relative_to(kept)}
-    for path in kept.iterdir() if kept.is_dir() else ():
-        if path.is_dir() and path.name not in needed:
-            shutil.rmtree(path, ignore_errors=True)
+    try:
+        with os.scandir(kept) as entries:
+            found = [entry for entry in entries if entry.is_dir(follow_symlinks=False)]
+    except OSError:
+        return
+    for entry in found:
+        if entry.name not in needed:
+            shutil.rmtree(entry.path, ignore_errors=True)
 
 
 class _Unpacking:

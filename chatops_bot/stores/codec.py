@@ -6,9 +6,9 @@ A text that is no such value raises a StoreError which names the row, and nothin
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.domain.following import followed_until
@@ -31,17 +31,24 @@ def _without_bare_reasoning(entry: Any) -> Any:
 
 
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(
-    Annotated[Entry, Field(discriminator="kind"), BeforeValidator(_without_bare_reasoning)]
+    Annotated[Entry, Field(discriminator="kind"), BeforeValidator(_without_bare_reasoning)],
+    config=ConfigDict(defer_build=True),
 )
-_FORM: TypeAdapter[Form] = TypeAdapter(Form)
-_PROMPT: TypeAdapter[KeptPrompt] = TypeAdapter(KeptPrompt)
-_PROPOSAL: TypeAdapter[Proposal] = TypeAdapter(Proposal)
-_KINDS: dict[type[Any], TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in get_args(Entry)}
-"""To write an entry, its own kind is enough, and much quicker than the union."""
+
+
+_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
+
+
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
+    """Made with the first value of its kind: it takes milliseconds, and a start needs none."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def entry_text(entry: Entry) -> str:
-    return _KINDS[type(entry)].dump_json(entry).decode()
+    """To write an entry, its own kind is enough, and much quicker than the union."""
+    return _adapter(type(entry)).dump_json(entry).decode()
 
 
 def entry_from(text: str, session: str = "") -> Entry:
@@ -50,12 +57,12 @@ def entry_from(text: str, session: str = "") -> Entry:
 
 
 def proposal_text(proposal: Proposal) -> str:
-    return _PROPOSAL.dump_json(proposal).decode()
+    return _adapter(Proposal).dump_json(proposal).decode()
 
 
 def proposal_from(text: str, proposal_id: str) -> Proposal:
     """The proposal that `proposal_text` wrote."""
-    return _read(_PROPOSAL, text, f"proposal {proposal_id}")
+    return _read(_adapter(Proposal), text, f"proposal {proposal_id}")
 
 
 def followed_score(proposal: Proposal) -> float | None:
@@ -65,22 +72,22 @@ def followed_score(proposal: Proposal) -> float | None:
 
 
 def form_text(form: Form) -> str:
-    return _FORM.dump_json(form).decode()
+    return _adapter(Form).dump_json(form).decode()
 
 
 def form_from(text: str, form_id: str) -> Form:
     """The form that `form_text` wrote."""
-    return _read(_FORM, text, f"form {form_id}")
+    return _read(_adapter(Form), text, f"form {form_id}")
 
 
 def prompt_text(prompt: KeptPrompt) -> str:
     """The prompt without its prefix, which is kept once for all prompts that begin with it."""
-    return _PROMPT.dump_json(replace(prompt, prefix="")).decode()
+    return _adapter(KeptPrompt).dump_json(replace(prompt, prefix="")).decode()
 
 
 def prompt_from(text: str, prefix: str, prompt_hash: str) -> KeptPrompt:
     """The prompt that `prompt_text` wrote, with its prefix."""
-    return replace(_read(_PROMPT, text, f"prompt {prompt_hash[:12]}"), prefix=prefix)
+    return replace(_read(_adapter(KeptPrompt), text, f"prompt {prompt_hash[:12]}"), prefix=prefix)
 
 
 def _read(adapter: TypeAdapter[T], text: str, what: str) -> T:

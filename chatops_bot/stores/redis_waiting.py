@@ -273,8 +273,8 @@ class RedisForms:
         self._records = _Records(link, audit, "form")
         self._row_by_row = RowByRow()
 
-    async def add(self, form: Form, record: AuditRecord | None = None) -> None:
-        await self._records.add(form, form_text(form), record=record)
+    async def add(self, form: Form, record: AuditRecord | None = None, *, by_turn: str = "") -> None:
+        await self._records.add(form, form_text(form), by_turn=by_turn, record=record)
 
     async def get(self, form_id: str) -> Form | None:
         return next(map(_form, await self._records.get(form_id)), None)

@@ -27,13 +27,15 @@ _Row = tuple[str, str, str | None, str | None, int]
 
 
 class SqliteForms:
+    """The file has one process, so no turn of another one adds anything here."""
+
     def __init__(self, file: SqliteFile, key: ChainKey, clock: Clock) -> None:
         self._file = file
         self._key = key
         self._clock = clock
         self._row_by_row = RowByRow()
 
-    async def add(self, form: Form, record: AuditRecord | None = None) -> None:
+    async def add(self, form: Form, record: AuditRecord | None = None, *, by_turn: str = "") -> None:
         row = (form.id, form.state.value, form.revision, form_text(form))
 
         def work(db: sqlite3.Connection) -> None:

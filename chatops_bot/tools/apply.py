@@ -91,10 +91,11 @@ class Applier:
             if self._secrets is not None:
                 await self._secrets.watch(arguments, proposal.tool, proposal.session)
             outcome = await called(tool.spec, tool.probe(arguments, proposal.plan, context))
-            reads = {} if outcome is not None else await _read_now(tool, arguments, proposal, context)
         except ToolError:
-            outcome, reads = None, {}
-        return self._redacted(_unknown(_CUT_OFF, reads) if outcome is None else _came_to(outcome))
+            return self._redacted(_unknown(_CUT_OFF))
+        if outcome is not None:
+            return self._redacted(_came_to(outcome))
+        return self._redacted(_unknown(_CUT_OFF, await _read_now(tool, arguments, proposal, context)))
 
     async def _apply(self, proposal: Proposal, approver: Person, is_ours: IsOurs | None) -> Applied:
         if not any(

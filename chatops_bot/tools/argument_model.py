@@ -1,6 +1,7 @@
 """Which arguments of a tool are secret, by the metadata of its argument model."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -12,8 +13,9 @@ from chatops_bot.domain.secret_argument import SecretArgument, form_of
 HIDDEN = "[redacted:secret-argument]"
 
 
-def secret_arguments(model: type[BaseModel]) -> dict[str, SecretArgument]:
-    """The secret arguments of a tool, by name."""
+@cache
+def secret_arguments(model: type[BaseModel]) -> Mapping[str, SecretArgument]:
+    """The secret arguments of a tool, by name. Looked up once for each model, which is made with its class and stays as it is."""
     return {
         name: each
         for name, info in model.model_fields.items()

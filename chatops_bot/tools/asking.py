@@ -99,7 +99,8 @@ class Asker:
         done = Dispatched(_waits(form, sorted(facts.missing)), "asked_back", form=form)
         milliseconds = round((self._clock.monotonic() - started) * 1000)
         model = invocation.tool.spec.arguments
-        await self._forms.add(form, call_record(invocation, done, at, milliseconds, self._redactor, model))
+        record = call_record(invocation, done, at, milliseconds, self._redactor, model)
+        await self._forms.add(form, record, by_turn=invocation.context.turn_id)
         invocation.memory.forms[key] = done
         return done
 

@@ -1,7 +1,7 @@
 """The tool border: whatever goes wrong inside a tool becomes the result of the call, never the end of the turn.
 
 This is one of the three places where every exception is caught. Redaction stands here too, since results and error texts
-alike leave through it.
+alike leave through it. Where the store is away, or another process has the turn, there is no result to be had: the turn ends.
 """
 
 import logging
@@ -9,7 +9,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed, ToolRefused, ToolUnknown
+from chatops_bot.domain.errors import (
+    StoreUnavailable,
+    ToolArgumentsInvalid,
+    ToolError,
+    ToolFailed,
+    ToolRefused,
+    ToolUnknown,
+    TurnLost,
+    Words,
+)
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.redaction import Redactor
@@ -18,13 +27,17 @@ from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+_ENDS_THE_TURN = (StoreUnavailable, TurnLost)
 
 
-async def guarded(name: str, work: Awaitable[_T]) -> _T:
-    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are."""
+async def guarded(name: str, work: Awaitable[_T], *, passing: tuple[type[Exception], ...] = ()) -> _T:
+    """What `work` returns. A bug in a tool comes out as a ToolFailed whose outcome is unknown; ToolErrors pass as they are, and
+    so does what is `passing`."""
     try:
         return await work
     except (ToolError, TimeoutError):
+        raise
+    except passing:
         raise
     except Exception as error:  # the tool border: a bug in one tool becomes the result of its call
         _log.exception("tool %s failed in a way it should not", name)
@@ -37,20 +50,20 @@ async def guarded(name: str, work: Awaitable[_T]) -> _T:
         ) from error
 
 
-def answered(effect_of: Callable[[str], Effect], inner: Handler) -> Handler:
-    """Turn errors into results that tell the model what went wrong and what to do."""
+def answered(effect_of: Callable[[str], Effect], words: Words, inner: Handler) -> Handler:
+    """Turn errors into results that tell the model what went wrong and what to do. Raises StoreUnavailable and TurnLost."""
 
     async def answer(invocation: Invocation) -> Dispatched:
         try:
-            return await guarded(invocation.call.name, inner(invocation))
+            return await guarded(invocation.call.name, inner(invocation), passing=_ENDS_THE_TURN)
         except ToolRefused as error:
-            return Dispatched(_failed(error.phrase, invocation.language, refused=True), "refused")
+            return Dispatched(_failed(error, words, invocation.language, refused=True), "refused")
         except (ToolUnknown, ToolArgumentsInvalid) as error:
-            return Dispatched(_failed(error.phrase, invocation.language), "invalid")
+            return Dispatched(_failed(error, words, invocation.language), "invalid")
         except ToolError as error:
             # A write that failed was only being planned: nothing ran, and the audit must not say that something did.
             ran = effect_of(invocation.call.name) is Effect.READ
-            return Dispatched(_failed(error.phrase, invocation.language), "auto" if ran else "failed")
+            return Dispatched(_failed(error, words, invocation.language), "auto" if ran else "failed")
 
     return answer
 
@@ -72,7 +85,8 @@ def redacted(redactor: Redactor, inner: Handler) -> Handler:
     return redact
 
 
-def _failed(phrase: Phrase, language: Language, *, refused: bool = False) -> ToolResult:
+def _failed(error: ToolError, words: Words, language: Language, *, refused: bool = False) -> ToolResult:
     """The error as the model gets it, in the asker's language, since it may well quote it."""
-    content = {"error": phrase.said_in(language)} | ({"refused": True} if refused else {})
-    return ToolResult(status="error", content=content, summary=phrase)
+    said = error.phrase.said_in(language) if error.told is None else words(error.told, language)
+    content = {"error": said} | ({"refused": True} if refused else {})
+    return ToolResult(status="error", content=content, summary=error.phrase)

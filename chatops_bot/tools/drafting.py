@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from chatops_bot.domain.errors import ToolFailed, ToolRefused
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.people import Risk
+from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.policy import Policy, Subject
 from chatops_bot.domain.proposal import Proposal, canonical_json, sealed_digest
 from chatops_bot.domain.secret_argument import form_of
@@ -26,6 +26,10 @@ _TAKEN_BACK = Phrase("自动撤销", "Taken back")
 _KEPT_ANYWAY = Phrase(
     "不会自动撤销，尽管规则要求在 {minutes} 分钟后撤销：现在还说不出如何撤销",
     "never by itself, although the rules say after {minutes} min: nothing says beforehand how",
+)
+_KEPT_SINCE_IN_PART = Phrase(
+    "不会自动撤销，尽管规则要求在 {minutes} 分钟后撤销：删除只能部分撤销",
+    "never by itself, although the rules say after {minutes} min: what is deleted comes back only in part",
 )
 _SEALED = Phrase("由填表人提供，加密保存，执行时才取用", "given in a form, sealed until it runs")
 
@@ -100,8 +104,11 @@ class Drafter:
             return self.sealed(bare)
         # So does what nobody can take back, and what the seal cannot cover since only the outcome will tell how to take it back.
         is_sealed = plan.inverse is not None and not plan.inverse.filled
-        if not is_sealed:
-            said = _KEPT_ANYWAY.filled(minutes=f"{keep_for.total_seconds() / 60:g}").said_in(language)
+        # What is deleted comes back in part at most, which nobody should find out afterwards.
+        is_in_part = tool.spec.effect is Effect.DESTRUCTIVE
+        if not is_sealed or is_in_part:
+            phrase = _KEPT_SINCE_IN_PART if is_sealed else _KEPT_ANYWAY
+            said = phrase.filled(minutes=f"{keep_for.total_seconds() / 60:g}").said_in(language)
             return self.sealed(
                 replace(bare, plan=replace(plan, details=(*plan.details, (_TAKEN_BACK, said))))
             )

@@ -17,7 +17,7 @@ Search = Callable[[str, Collection[str] | None], Sequence[tuple[str, str]]]
 
 
 class FindToolsArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
     query: str = Field(description="What is to be done, in a few words.", min_length=1, max_length=300)
 
 

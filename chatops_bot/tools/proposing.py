@@ -80,14 +80,19 @@ class Proposer:
         """The newest proposal that did the same to the same target, as far as anybody knows; empty where there is none."""
         unknown = await self._proposals.in_states(frozenset({ProposalState.OUTCOME_UNKNOWN}))
         since = draft.created_at - IN_DOUBT_FOR
-        same = [
-            one.id
-            for one in unknown
-            if (one.tool, one.plan.target) == (draft.tool, draft.plan.target)
-            and not one.superseded_by
-            and (one.finished_at or one.created_at) > since
-        ]
-        return same[-1] if same else ""
+        for one in reversed(unknown):
+            is_same = (one.tool, one.plan.target) == (draft.tool, draft.plan.target)
+            if is_same and (one.finished_at or one.created_at) > since and not await self._is_applied(one):
+                return one.id
+        return ""
+
+    async def _is_applied(self, proposal: Proposal) -> bool:
+        """Whether it, or what was proposed in its place, was done."""
+        newer: Proposal | None = proposal
+        while newer is not None:
+            proposal = newer
+            newer = await self._proposals.get(proposal.superseded_by)
+        return proposal.state is ProposalState.APPLIED
 
 
 async def waiting_here(proposals: Proposals, session: SessionKey, tool: str, now: datetime) -> list[Proposal]:

@@ -22,7 +22,7 @@ Argument = Annotated[str, StringConstraints(max_length=4096, pattern=r"^[^\x00]*
 
 
 class RunSkillScriptArguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
     skill: str = Field(description="Exact name of the skill.", max_length=200)
     script: str = Field(
         description="Path of the script as the skill names it, such as scripts/report.py.", max_length=400

@@ -1,7 +1,8 @@
 """What people typed for secret arguments, from the form to the tool: sealed, kept apart, opened once, deleted.
 
 A value is sealed for one tool in one conversation, so a reference in any other call opens and deletes nothing. As long as it
-lives, and for a while after it was used, since tools repeat what they were given, it is taken out of every text that leaves.
+lives, and for a while after it was used, since tools repeat what they were given, it is taken out of every text that leaves, by
+every process: each learns at its start, and at each sweep, what waits with a proposal, whoever took it in.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,11 +13,12 @@ from pydantic import BaseModel
 
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.proposal import ENDED, ProposalState
 from chatops_bot.domain.sealed_value import seal, unseal
 from chatops_bot.domain.secret_argument import reference, references_in
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.withheld import Withheld
-from chatops_bot.ports import Clock, Ids, SecretValues
+from chatops_bot.ports import Clock, Ids, Proposals, SecretValues
 from chatops_bot.tools.argument_model import secret_arguments
 
 GIVEN_FOR = timedelta(hours=1)
@@ -26,6 +28,8 @@ MARGIN = timedelta(minutes=5)
 HIDDEN_AFTERWARDS = timedelta(hours=6)
 """How long what is deleted is still taken out of texts: beyond the last look at what came of an action, and most reads of a log."""
 
+_HOLDING = frozenset(ProposalState) - ENDED
+
 _GONE = Phrase(
     "表单里填写的机密已过期或已删除；请重新发起请求并再次填写。",
     "What was typed into the form has expired or was deleted; ask for the change again and fill it in anew.",
@@ -33,11 +37,13 @@ _GONE = Phrase(
 
 
 class SealedSecrets:
-    """`keys` seal and open, the first one seals. `lifetime` is that of a proposal. `withheld` hide what lives."""
+    """`proposals` are those whose arguments hold references. `keys` seal and open, the first one seals. `lifetime` is that of a
+    proposal. `withheld` hide what lives."""
 
     def __init__(
         self,
         values: SecretValues,
+        proposals: Proposals,
         keys: Sequence[bytes],
         withheld: Sequence[Withheld],
         ids: Ids,
@@ -45,6 +51,7 @@ class SealedSecrets:
         clock: Clock,
     ) -> None:
         self._values = values
+        self._proposals = proposals
         self._keys = keys
         self._withheld = withheld
         self._ids = ids
@@ -92,8 +99,17 @@ class SealedSecrets:
                 self._hide(ref, value)
                 await self._values.drop([ref])
 
+    async def learn(self) -> None:
+        """Hide what waits with a proposal and this process has not seen: another took it in, or this one's predecessor."""
+        known = {ref for withheld in self._withheld for ref in withheld.hidden}
+        for proposal in await self._proposals.in_states(_HOLDING):
+            for ref in references_in(proposal.arguments):
+                if ref not in known and (value := await self._value(ref, proposal.tool, proposal.session)):
+                    self._hide(ref, value)
+
     async def sweep(self) -> None:
-        """Delete what is overdue: what was typed for a call that nobody proposed."""
+        """Learn what others took in, and delete what is overdue: what was typed for a call that nobody proposed."""
+        await self.learn()
         await self._values.drop_overdue()
         now = self._clock.now()
         for ref in {ref for withheld in self._withheld for ref in withheld.hidden}:

@@ -54,7 +54,9 @@ class Toolbox:
 
     def is_missed(self, name: str) -> bool:
         """Whether a call by this permanent name is of a tool that is not on offer yet, and can be."""
-        return name in (self._allowed & self._registry.names) - self._offered - self._brought
+        if name in self._offered or name in self._brought:
+            return False
+        return name in self._allowed and name in self._registry.names
 
     def find(self, name: str) -> Tool:
         """The offered tool of exactly this name, else ToolUnknown with every name that is offered."""

@@ -11,7 +11,7 @@ from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.consulting import ConsultAgent, ConsultArguments, NothingKept
 from chatops_bot.agent.loop import Loop
 from chatops_bot.context.fence import fresh_marks
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import StoreUnavailable, ToolFailed, TurnLost
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import Usage, UserMessage
 from chatops_bot.domain.tool import ToolCall
@@ -71,9 +71,9 @@ async def test_its_calls_are_audited_with_the_turn_and_its_conversation_is_not_k
 
 async def test_depth_and_cycles_are_bounded(stage):
     tool, _ = consulting(stage)
-    with pytest.raises(ToolFailed, match="asks no other"):
+    with pytest.raises(ToolFailed, match="inside a consultation"):
         await tool.run(QUESTION, context("a", "c"))
-    with pytest.raises(ToolFailed, match="cannot be asked again"):
+    with pytest.raises(ToolFailed, match="takes part in this consultation"):
         await tool.run(QUESTION, context("a", "b"))
     deeper, _ = consulting(stage, says("Yes."), depth=2)
     assert (await deeper.run(QUESTION, context("a", "c"))).content["answer"] == "Yes."
@@ -158,3 +158,12 @@ async def test_who_is_asked_is_shown_from_the_start_if_it_can_be_an_id(stage):
         f'{{"agent_id": "{"a" * 65}"}}',
     ):
         assert label(odd) == "asking another agent"
+
+
+@pytest.mark.parametrize("fault", [StoreUnavailable("The store is away."), TurnLost("turn_1")])
+async def test_a_store_that_fails_in_a_consultation_ends_the_asking_turn_with_that_very_failure(stage, fault):
+    stage.look.fault = fault
+    tool, _ = consulting(stage, calls(("look", {"name": "x"}), ("look", {"name": "y"})))
+    with pytest.raises(type(fault)) as raised:
+        await tool.run(QUESTION, context("a"))
+    assert raised.value is fault

@@ -2,13 +2,15 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 
 import pytest
 
+from chatops_bot.agent.consulting import NothingKept
 from chatops_bot.agent.loop import CALL_CUT, CUT_CALLS, MAX_CALLS, MAX_STEP_CHARS, Loop
 from chatops_bot.context.fence import fresh_marks, unfence
 from chatops_bot.context.history import project
-from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelUnavailable
+from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelUnavailable, StoreUnavailable, TurnLost
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import (
     AssistantMessage,
@@ -25,8 +27,8 @@ from chatops_bot.domain.model import (
 )
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import ProposalState
-from chatops_bot.domain.session import TurnOutcome
-from chatops_bot.domain.transcript import ModelSaid, ToolReturned
+from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.transcript import Entry, ModelSaid, ToolReturned
 from chatops_bot.domain.turn_event import (
     CallEnded,
     CallStarted,
@@ -37,8 +39,9 @@ from chatops_bot.domain.turn_event import (
     RoundEnded,
     StepEnded,
     TextStreamed,
+    TurnEvent,
 )
-from chatops_bot.llm.scripted import Step, calls, fails, says
+from chatops_bot.llm.scripted import ScriptedModel, Step, calls, fails, says
 from tests.small_tools import PHRASES
 
 DOWN = ModelUnavailable(Phrase("模型不可用", "The model is down."))
@@ -228,6 +231,15 @@ async def test_a_model_that_fails_midway_keeps_what_was_said_and_done(stage):
     assert entries[-1].text == "The run #12 "
 
 
+@pytest.mark.parametrize("fault", [StoreUnavailable("The store is away."), TurnLost("turn_1")])
+async def test_what_a_call_finds_of_the_store_is_no_result_of_it_and_comes_out_as_it_is(stage, fault):
+    stage.look.fault = fault
+    with pytest.raises(type(fault)) as raised:
+        await stage.play(calls(("look", {}), ("look", {"name": "x"}), ("look", {"name": "y"})))
+    assert raised.value is fault
+    assert [type(entry) for entry in await stage.entries()] == [ModelSaid]
+
+
 async def test_a_stream_without_an_end_is_an_error(stage):
     class Endless:
         name = "endless"
@@ -269,7 +281,7 @@ async def test_cancelling_anywhere_leaves_a_transcript_that_providers_accept(sta
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
     open_calls: list[str] = []
-    for message in project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.history):
+    for message in project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.calls):
         if isinstance(message, AssistantMessage):
             assert message.text or message.calls
             open_calls += [call.id for call in message.calls]
@@ -285,9 +297,31 @@ async def test_cancelling_inside_a_tool_leaves_the_call_answered(stage):
         await stage.look.entered.get()
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
-    *_, answer = project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.history)
+    *_, answer = project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.calls)
     assert isinstance(answer, ToolMessage)
     assert "interrupted" in answer.text
+
+
+class Lost(NothingKept):
+    """A store whose turn went to another process while a tool ran."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def append(self, session: SessionKey, entries: Sequence[Entry]) -> None:
+        if any(isinstance(entry, ToolReturned) for entry in entries):
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [TurnLost("turn_1"), StoreUnavailable("The store is away.")])
+async def test_what_ends_a_turn_while_tools_run_is_told_by_its_own_name(stage, error: Exception):
+    model = ScriptedModel([calls(("look", {}), ("look", {"name": "night"}))])
+    loop = Loop(model, stage.dispatcher, Lost(error), stage.clock, stage.ids)
+
+    async def emit(event: TurnEvent) -> None: ...
+
+    with pytest.raises(type(error)):
+        await loop.run_turn(stage.turn(), emit)
 
 
 async def test_followups_of_the_model_become_buttons_and_leave_the_text(stage):

@@ -514,6 +514,22 @@ async def test_a_proposal_is_rejected_here_and_nothing_runs(world: World):
     assert world.to_scheduler.reached(PAUSE) == []
 
 
+async def test_why_it_is_rejected_is_said_with_the_rejection_or_afterwards_once(world: World):
+    two = ScriptedModel([calls(("pause_task", {"task_id": n, "action": "pause"})) for n in (1, 3)])
+    async with world.bot(two, config=local(world, "approver")):
+        ts, card = await asked_for(world, "pause nightly-report")
+        await cli("reject", code_of(card), "--reason", "the month closes at 06:00", "--data", data(world))
+        assert "the month closes at 06:00" in everything(await world.becomes(ts, card, "Rejected: "))
+        ts, card = await asked_for(world, "pause the other one")
+        await cli("reject", code_of(card), "--data", data(world))
+        said = await cli("reject", code_of(card), "--reason", "not tonight", "--data", data(world))
+        assert (said.code, "not tonight" in said.out) == (0, True)
+        again = await cli("reject", code_of(card), "--reason", "another reason", "--data", data(world))
+        assert (again.code, "another reason" in again.out) == (1, False)
+    decided = [r.decision for r in audit(world) if r.person_id == ME]
+    assert decided == ["rejected", "rejected", "reason_given"]
+
+
 @pytest.mark.parametrize("verdict", ["approve", "reject"])
 async def test_a_viewer_decides_nothing_and_is_told_why(world: World, verdict: str):
     async with world.bot(pausing()):
@@ -642,11 +658,12 @@ async def test_without_a_bot_no_change_is_even_proposed(world: World):
     ("arguments", "sentence"),
     [
         (("ask", "hi"), "There is no chatops-bot.yaml here; name a configuration with --config, or a data folder with --data."),
-        (("ask", "hi", "--data", "nowhere"), "start it, or name a configuration with --config to ask without one."),
-        (("ask", " ", "--data", "nowhere"), "The question is empty"),
-        (("ask", "-", "--data", "nowhere"), "The question is empty"),
+        (("ask", "hi", "--data", "nowhere"), "nowhere is no folder"),
+        (("ask", "hi", "--data", "."), "start it, or name a configuration with --config to ask without one."),
+        (("ask", " ", "--data", "."), "The question is empty"),
+        (("ask", "-", "--data", "."), "The question is empty"),
         (("ask", "hi", "--config", "none.yaml"), "cannot be read (No such file or directory)"),
-        (("reject", "ABC234", "--data", "nowhere"), "start it."),
+        (("reject", "ABC234", "--data", "."), "start it."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_asked_is_told_in_one_sentence(

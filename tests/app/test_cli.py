@@ -203,17 +203,28 @@ def tokens(workspace: Workspace) -> dict[str, str]:
 
 
 @pytest.mark.processes
-async def test_run_prints_one_ready_line_and_ends_on_sigterm(tmp_path: Path):
+async def test_run_prints_one_ready_line_reads_again_on_sighup_and_ends_on_sigterm(tmp_path: Path):
     async with Workspace.start(tmp_path / "workspace") as workspace:
         path = config_file(tmp_path, slack={"api_url": workspace.api_url})
         process = await run_bot(path, **tokens(workspace))
         assert process.stdout is not None
+        assert process.stderr is not None
         ready = json.loads(await asyncio.wait_for(process.stdout.readline(), DEADLINE))
         assert (ready["ready"], ready["model"]) == ("bot", "offline")
         assert ready["bot_user_id"] == workspace.ready()["bot_user_id"]
+        process.send_signal(signal.SIGHUP)
+        first = [await asyncio.wait_for(process.stderr.readline(), DEADLINE)]
+        while b"the skills were read again; in use: " not in first[-1]:
+            first.append(await asyncio.wait_for(process.stderr.readline(), DEADLINE))
         began = time.monotonic()
         process.send_signal(signal.SIGTERM)
         rest, log = await asyncio.wait_for(process.communicate(), 10)
+        log = b"".join(first) + log
+        assert (
+            log.count(b"the prompts were read again; in use: incident_responder v1, scheduler_operator v1")
+            == 1
+        )
+        assert log.count(b"read again") == 2
         print(f"\n[measured] end of `run` by SIGTERM: {time.monotonic() - began:.2f} s")
         assert (process.returncode, rest) == (0, b"")
         assert b"Traceback" not in log
@@ -237,7 +248,8 @@ async def test_run_with_a_refused_token_says_so(tmp_path: Path):
 
 @pytest.mark.processes
 async def test_a_stop_while_slack_is_silent_ends_the_start(tmp_path: Path):
-    """A start that waits for an answer hears SIGTERM all the same."""
+    """A start that waits for an answer hears SIGTERM all the same; SIGHUP, which would end a program that knows nothing of it, does it
+    no harm."""
     asked, gone = asyncio.Event(), asyncio.Event()
 
     async def silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -251,6 +263,7 @@ async def test_a_stop_while_slack_is_silent_ends_the_start(tmp_path: Path):
         path = config_file(tmp_path, slack={"api_url": f"http://127.0.0.1:{port}/api/"})
         process = await run_bot(path, SLACK_BOT_TOKEN="xoxb-1", SLACK_APP_TOKEN="xapp-1")
         await asyncio.wait_for(asked.wait(), DEADLINE)
+        process.send_signal(signal.SIGHUP)
         process.send_signal(signal.SIGTERM)
         rest, _ = await asyncio.wait_for(process.communicate(), 10)
         assert (process.returncode, rest) == (0, b"")

@@ -70,6 +70,12 @@ def test_each_broad_except_carries_its_reason_on_its_line():
             assert "border: " in line.rpartition("#")[2], f"{path}:{handler.lineno} says no reason"
 
 
+def test_task_groups_are_opened_where_their_failures_are_unwrapped_and_nowhere_else():
+    """An `except` of one of our errors would not know it inside the group that a bare TaskGroup raises."""
+    opened = {path.as_posix() for path, source in python_files("chatops_bot") if "TaskGroup(" in source}
+    assert opened == {"chatops_bot/agent/together.py"}
+
+
 def test_nothing_broad_is_suppressed():
     for path, source in python_files("chatops_bot"):
         for node in ast.walk(ast.parse(source)):

@@ -5,7 +5,7 @@ they go to `tests/browser/shots`.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,15 +46,21 @@ _FAINT = """least => {
 
 async def looks_right(page: Page, name: str, top: Locator, looks: Sequence[Look] = ALL_LOOKS) -> None:
     """Check widths, buttons and contrast in each of `looks`, scrolled to where `top` begins, and take its picture if wanted."""
+    await all_look_right(page, {name: top}, looks)
+
+
+async def all_look_right(page: Page, tops: Mapping[str, Locator], looks: Sequence[Look]) -> None:
+    """The same of a page that shows several things, each with its name. What is checked is checked of all of it at once."""
     wants_pictures = bool(os.environ.get("SHOTS"))
     for size, scheme in looks:
         await page.set_viewport_size(size)
         await page.emulate_media(color_scheme=scheme)
-        await top.first.evaluate("node => node.scrollIntoView({ block: 'start' })")
+        for name, top in tops.items():
+            await top.first.evaluate("node => node.scrollIntoView({ block: 'start' })")
+            if wants_pictures:
+                path = SHOTS / f"{name}-{size['width']}-{scheme}.png"
+                await page.screenshot(path=path, animations="disabled")
         await _is_readable(page, size["width"])
-        if wants_pictures:
-            path = SHOTS / f"{name}-{size['width']}-{scheme}.png"
-            await page.screenshot(path=path, animations="disabled")
     await page.set_viewport_size(WIDE)
     await page.emulate_media(color_scheme="light")
 

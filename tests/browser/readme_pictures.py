@@ -5,14 +5,13 @@ They show a demo of its own, in which 林浩然 asks in the thread of an alert t
 
 import asyncio
 import re
-import shutil
 import tempfile
 from pathlib import Path
 
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.app.conftest import ANY_PORTS, DemoProcess
-from tests.browser.conftest import CHROMIUM_FLAGS
+from tests.browser.conftest import CHROMIUM_FLAGS, browser_path
 from tests.tracked import ROOT
 
 IMAGES = ROOT / "docs" / "images"
@@ -63,7 +62,7 @@ async def main() -> None:
             await asyncio.to_thread(demo.wait_ready)
             async with async_playwright() as playwright:
                 browser = await playwright.chromium.launch(
-                    executable_path=shutil.which("chromium"), args=CHROMIUM_FLAGS.split()
+                    executable_path=browser_path(), args=CHROMIUM_FLAGS.split()
                 )
                 await take(browser, demo)
                 await browser.close()

@@ -15,7 +15,7 @@ from chatops_bot.rendering.card import proposal_card
 from chatops_bot.simulators.slack.server import Workspace
 from tests.browser.conftest import Bot, Pages, Windows
 from tests.browser.kinds import channel_of
-from tests.browser.looks import ALL_LOOKS, TWO_LOOKS, looks_right
+from tests.browser.looks import ALL_LOOKS, TWO_LOOKS, all_look_right, looks_right
 from tests.browser.test_scenarios import ANSWER_MS, ask, become, reply
 from tests.rendering.proposals import CODES, DECIDED, LIFE, PROPOSAL, long_proposal
 from tests.scenarios.conftest import ShiftedClock, open_world
@@ -52,10 +52,10 @@ async def test_each_turn_of_a_cards_life_is_readable_wide_and_narrow_light_and_d
         stamps[name] = await bot.post(channel, card["text"], blocks=card["blocks"])
     page = await open_page("ana", f"#/{channel}")
     await expect(page.get_by_role("article")).to_have_count(len(CARDS))
-    for name, ts in stamps.items():
-        row = page.locator(f'#channel .message[data-ts="{ts}"]')
+    rows = {f"card-{name}": page.locator(f'#channel .message[data-ts="{ts}"]') for name, ts in stamps.items()}
+    for row in rows.values():
         await expect(row).not_to_contain_text("which this page does not show")
-        await looks_right(page, f"card-{name}", row, ALL_LOOKS if name == "long" else TWO_LOOKS)
+    await all_look_right(page, rows, ALL_LOOKS)
 
 
 async def test_a_long_action_is_read_by_keyboard_page_by_page_and_approved_then(

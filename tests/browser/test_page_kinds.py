@@ -8,7 +8,7 @@ from playwright.async_api import expect
 from chatops_bot.simulators.slack.server import Workspace
 from tests.browser.conftest import Bot, Pages
 from tests.browser.kinds import FORM, KINDS, actions, button, channel_of, plain
-from tests.browser.looks import TWO_LOOKS, looks_right
+from tests.browser.looks import TWO_LOOKS, all_look_right, looks_right
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
 
@@ -23,10 +23,10 @@ async def test_each_kind_of_message_is_readable_wide_and_narrow_light_and_dark(
         stamps[name] = await bot.post(channel, body.get("text") or name, **rest)
     page = await open_page("vera", f"#/{channel}")
     await expect(page.get_by_role("article")).to_have_count(len(KINDS))
-    for name, ts in stamps.items():
-        row = page.locator(f'#channel .message[data-ts="{ts}"]')
+    rows = {f"kind-{name}": page.locator(f'#channel .message[data-ts="{ts}"]') for name, ts in stamps.items()}
+    for row in rows.values():
         await expect(row).not_to_contain_text("which this page does not show")
-        await looks_right(page, f"kind-{name}", row, TWO_LOOKS)
+    await all_look_right(page, rows, TWO_LOOKS)
 
 
 async def test_each_view_of_the_page_is_readable_wide_and_narrow_light_and_dark(

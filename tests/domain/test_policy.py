@@ -147,9 +147,9 @@ def test_a_rule_about_a_channel_holds_there_alone():
 def test_what_is_kept_to_a_channel_is_asked_for_and_decided_there():
     policy = Policy([Rule(only_in=frozenset({"C1"}))])
     assert policy.may_ask(OPERATOR, "pause_task", Effect.WRITE, "C1") is None
-    assert "only in C1" in says(policy.may_ask(OPERATOR, "pause_task", Effect.WRITE, "C2"))
+    assert "only in ⟨#C1⟩" in says(policy.may_ask(OPERATOR, "pause_task", Effect.WRITE, "C2"))
     assert policy.may_approve(ADMIN, PAUSE, NOW, via="code") is None
-    assert "only in C1" in says(policy.may_approve(ADMIN, PAUSE, NOW, via="local"))
+    assert "only in ⟨#C1⟩" in says(policy.may_approve(ADMIN, PAUSE, NOW, via="local"))
     assert policy.may_reject(ADMIN, PAUSE) is None
 
 
@@ -184,6 +184,16 @@ def test_whoever_may_breaks_the_glass_with_a_reason_and_with_all_other_rights():
     assert policy.frozen(PAUSE, NOW + timedelta(days=3)) is None
 
 
+def test_a_card_says_of_a_freeze_how_long_it_holds_and_who_gets_past_it_while_it_holds():
+    weekend = (Freeze(*WEEKEND), Freeze(*WEEKEND, break_glass=Who(roles=(Role.ADMIN,))))
+    for_all, but_admins = (Policy(freezes=[freeze]).frozen_on_card(PAUSE, NOW) for freeze in weekend)
+    assert says(for_all) == "Frozen until Mon 08:00 Europe/Berlin; nobody may approve before."
+    assert says(but_admins) == (
+        "Frozen until Mon 08:00 Europe/Berlin; an admin may break the glass by typing: approve CODE break-glass: reason"
+    )
+    assert Policy(freezes=weekend[:1]).frozen_on_card(PAUSE, NOW + timedelta(days=3)) is None
+
+
 @pytest.mark.parametrize(
     ("who", "en", "zh"),
     [
@@ -208,7 +218,7 @@ def test_a_no_says_who_gets_past_it(who: Who, en: str, zh: str):
 
 @pytest.mark.parametrize(
     ("channels", "en", "zh"),
-    [(frozenset({"C9", "C8"}), "C8 or C9", "C8、C9"), (frozenset(), "no channel", "")],
+    [(frozenset({"C9", "C8"}), "⟨#C8⟩ or ⟨#C9⟩", "⟨#C8⟩、⟨#C9⟩"), (frozenset(), "no channel", "")],
 )
 def test_what_is_kept_to_channels_says_which(channels: frozenset[str], en: str, zh: str):
     refusal = Policy([Rule(only_in=channels)]).may_ask(ADMIN, "pause_task", Effect.WRITE, "C1")

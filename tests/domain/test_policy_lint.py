@@ -1,5 +1,6 @@
 """A policy that nobody could meet does not start; what only depends on who is in a group does."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -85,6 +86,33 @@ def test_what_is_kept_to_a_channel_is_not_approved_on_this_machine():
     assert flaws(Rule(count=1, own=False), roster=local) == []
     (flaw, *_) = flaws(Rule(only_in=frozenset({"C1"})), roster=local)
     assert "takes an approval that nobody may give" in flaw.says
+
+
+MACHINE = Roster(people={"U1": Role.ADMIN}, local=Role.ADMIN)
+BY_GROUP = Who(roles=(Role.ADMIN,), groups=("S9",))
+
+
+@pytest.mark.parametrize(
+    ("rule", "roster", "known", "is_told"),
+    [
+        pytest.param(Rule(count=3), MACHINE, None, True, id="two would have to be of this machine"),
+        pytest.param(Rule(count=2), MACHINE, None, False, id="one may well be"),
+        pytest.param(Rule(count=3), replace(MACHINE, groups={"S1": Role.ADMIN}), None, False, id="a group with a role may hold them"),
+        pytest.param(Rule(count=3, approve=BY_GROUP), MACHINE, None, False, id="a group among the approvers may hold them"),
+        pytest.param(Rule(count=3, ask=BY_GROUP), MACHINE, None, False, id="whoever may ask may approve as well"),
+        pytest.param(Rule(count=3, approve=BY_GROUP), MACHINE, [], True, id="a group that was looked into holds nobody else"),
+    ],
+)  # fmt: skip
+def test_where_several_people_of_one_machine_would_have_to_approve_it_is_told(
+    rule: Rule, roster: Roster, known: list[Person] | None, is_told: bool
+):
+    told = [
+        flaw
+        for flaw in flaws(rule, roster=roster, known=known)
+        if "different people of this machine" in flaw.says
+    ]
+    assert bool(told) is is_told
+    assert not any(flaw.is_fatal for flaw in told)
 
 
 def test_a_rule_about_one_risk_is_tried_at_that_risk():

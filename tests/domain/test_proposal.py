@@ -3,6 +3,8 @@
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import (
@@ -10,6 +12,7 @@ from chatops_bot.domain.proposal import (
     CODE_LENGTH,
     CODE_LETTERS,
     EDGES,
+    ENDED,
     GUARDED_BY_EXPIRY,
     Proposal,
     ProposalState,
@@ -51,6 +54,31 @@ def test_a_release_seals_an_action_as_the_one_before_it():
 def test_one_value_has_one_spelling():
     assert canonical_json({"b": [1, None], "a": "夜"}) == canonical_json({"a": "夜", "b": [1, None]})
     assert canonical_json({"b": [1, None], "a": "夜"}) == '{"a":"夜","b":[1,null]}'
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), [float("-inf")]])
+def test_what_has_no_spelling_is_not_sealed(value: object):
+    with pytest.raises(ValueError, match="JSON compliant"):
+        action_digest(replace(PROPOSAL, arguments={"task_id": value}))
+
+
+def test_what_was_tried_or_ran_out_may_be_asked_for_again_until_it_was_and_what_was_tampered_with_never():
+    again = {state.value for state in ProposalState if replace(PROPOSAL, state=state).may_be_asked_again}
+    assert again == {"drifted", "expired", "failed", "outcome_unknown", "withdrawn"}
+    failed = replace(PROPOSAL, state=ProposalState.FAILED)
+    assert not replace(failed, superseded_by="prop_2").may_be_asked_again
+    assert not replace(failed, outcome={"tampered": True}).may_be_asked_again
+    assert replace(failed, outcome={"status": "enabled"}).may_be_asked_again
+    assert {state.value for state in ENDED} == again | {"applied", "rejected", "superseded"}
+
+
+def test_a_move_makes_a_new_revision_along_the_table_and_changes_what_may_change():
+    moved = PROPOSAL.moved(ProposalState.APPROVED, {"decided_by_id": "U2"})
+    assert (moved.state, moved.revision, moved.decided_by_id) == (ProposalState.APPROVED, 1, "U2")
+    with pytest.raises(ValueError, match="does not go from pending to applied"):
+        PROPOSAL.moved(ProposalState.APPLIED, {})
+    with pytest.raises(ValueError, match="does not change digest, quorum"):
+        PROPOSAL.moved(ProposalState.APPROVED, {"quorum": 1, "reason": "x", "digest": ""})
 
 
 def test_states_are_stored_under_these_words():

@@ -40,6 +40,8 @@ CALLS = Group(
     tests=(
         "tests/domain/test_proposal.py",
         "tests/tools/test_dispatch.py",
+        "tests/tools/test_authorisation.py",
+        "tests/tools/test_find_tools.py",
         "tests/tools/test_apply.py",
         "tests/tools/test_apply_outcomes.py",
         "tests/tools/test_dedupe.py",
@@ -60,12 +62,14 @@ DECISIONS = Group(
         "chatops_bot/sessions/applying.py",
         "chatops_bot/sessions/target_lock.py",
         "chatops_bot/sessions/renewals.py",
+        "chatops_bot/sessions/inverses.py",
         "chatops_bot/sessions/reading.py",
     ),
     tests=(
         "tests/sessions/test_decisions.py",
         "tests/sessions/test_typed_decisions.py",
         "tests/sessions/test_running.py",
+        "tests/sessions/test_run_ends.py",
         "tests/sessions/test_applying.py",
         "tests/sessions/test_reasons.py",
         "tests/sessions/test_keeping.py",

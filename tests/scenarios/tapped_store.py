@@ -66,3 +66,18 @@ class _TappedStore:
 def tapped(tap: Tap) -> Callable[[Store], Store]:
     """For `open_bot(wrap_store=…)`."""
     return lambda store: cast("Store", _TappedStore(store, tap))
+
+
+def before(name: str, meanwhile: Callable[[], Awaitable[object]], nth: int = 1) -> Callable[[Store], Store]:
+    """A store with which `meanwhile` happens before the `nth` call of this name; what it raises, that call raises."""
+    count = 0
+
+    async def tap(called: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        nonlocal count
+        if called == name:
+            count += 1
+            if count == nth:
+                await meanwhile()
+        return await call()
+
+    return tapped(tap)

@@ -6,6 +6,7 @@ import pytest
 
 from chatops_bot.app.config import LocalConfig
 from chatops_bot.app.policy_config import FreezeConfig, PolicyConfig, RolesConfig, RuleConfig, WhoConfig
+from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from tests.scenarios.conftest import World, everything
 from tests.scenarios.test_audit import records
 from tests.scenarios.test_change import PAUSE, asked_for, code_of, is_paused, pausing, told
@@ -91,3 +92,28 @@ async def test_a_freeze_is_broken_with_a_reason_that_the_card_and_the_audit_keep
     (broken,) = [row for row in records(world) if row.decision == "broke_glass"]
     assert (broken.person_id, "the site is down" in broken.result) == (world.people["adam"]["id"], True)
     assert len(world.to_scheduler.reached(PAUSE)) == 1
+
+
+async def test_the_channel_where_a_change_may_be_asked_for_is_said_by_its_name(world: World):
+    ops = world.workspace.ready()["channels"]["ops"]
+    rule = RuleConfig(tools=("pause_task",), only_in=(world.incidents, ops))
+    config = world.config(policy=PolicyConfig(rules=(rule,)), local=LocalConfig(role="admin"))
+    async with world.bot(pausing(), config=config), world.local_api() as api:
+        _, card = await asked_for(world, "pause it please")
+        async with api.post("/approve", json={"code": code_of(card)}) as answer:
+            refused = str((await answer.json())["views"])
+        assert "#incidents" in refused
+        assert "#ops" in refused
+        assert ops not in refused
+    only_there = RuleConfig(tools=("pause_task",), only_in=(ops,))
+    model = ScriptedModel([calls(("pause_task", {"task_id": 1, "action": "pause"})), says("Not here.")])
+    async with world.bot(model, config=world.config(policy=PolicyConfig(rules=(only_there,)))):
+        ts = await world.says("oscar", f"{world.mention} pause it please")
+        (*_, reply) = await world.settled(ts, 1)
+        leaves = [
+            leaf
+            for block in reply["blocks"]
+            if block["type"] == "rich_text"
+            for leaf in block["elements"][0]["elements"]
+        ]
+        assert [leaf["channel_id"] for leaf in leaves if leaf["type"] == "channel"] == [ops]

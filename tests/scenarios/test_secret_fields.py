@@ -25,6 +25,7 @@ from chatops_bot.domain.model import (
 )
 from chatops_bot.domain.secret_forms import forms as spellings
 from chatops_bot.domain.withheld import Withheld
+from chatops_bot.llm.scripted import ScriptedModel, says
 from chatops_bot.stores.sqlite_file import open_read_only
 from tests.audit_rows import read_audit
 from tests.rotating import CANARY, Rotate
@@ -160,6 +161,18 @@ async def test_it_survives_a_restart_and_is_still_taken_out_of_what_the_tool_rep
         assert "[redacted:configured]" in everything(done)
     assert tool.got == [CANARY]
     assert leaking_files(world) == []
+
+
+async def test_after_a_restart_it_is_hidden_before_anything_touches_it(world: World):
+    async with world.bot(Caller({"service": "payments"}), tools=[Rotate()]):
+        ts, form = await asked_for(world, "rotate the key of payments")
+        await given(world, ts, form)
+    async with world.bot(ScriptedModel([says(f"I heard of {CANARY}.")]), tools=[Rotate()]):
+        other = await world.says("oscar", f"{world.mention} what did you hear?")
+        (*_, answer) = await world.settled(other, 1)
+        assert "I heard of [redacted:configured]." in everything(answer), (
+            "though nobody touched it since the start"
+        )
 
 
 async def test_a_tool_that_breaks_with_the_secret_in_its_error_tells_it_to_no_log(world: World):

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from chatops_bot.app.policy_config import PolicyConfig, RuleConfig
+from chatops_bot.llm.scripted import ScriptedModel, calls
 from tests.scenarios.conftest import Json, ShiftedClock, World, action_ids, everything, until
 from tests.scenarios.test_change import ASKS, PAUSE, asked_for, is_paused
 
@@ -83,3 +84,32 @@ async def test_what_an_approver_keeps_stays(world: World):
         await until(looked, "a sweep after the time")
         assert await is_paused(world)
     assert len(world.to_scheduler.reached(PAUSE)) == 1
+
+
+async def test_a_deleted_task_is_made_anew_by_undo_and_the_card_said_what_does_not_come_back(world: World):
+    before = await world.task("nightly-report")
+    model = ScriptedModel([calls(("delete_task", {"task_id": before["ID"]}))])
+    rules = PolicyConfig(rules=(RuleConfig(keep_minutes=10),))
+    async with world.bot(model, config=world.config(policy=rules)):
+        ts, card = await asked_for(world, "delete nightly-report")
+        shown = everything(card)
+        assert (
+            "In part: create task nightly-report anew with the same settings; its number, its past runs"
+            in shown
+        )
+        assert "high: can be taken back only in part" in shown
+        assert (
+            "never by itself, although the rules say after 10 min: what is deleted comes back only in part"
+            in shown
+        )
+        await world.click("adam", card, "approve")
+        done = await world.becomes(ts, card, DONE["en"])
+        await world.click("oscar", done, "undo")
+        (inverse,) = await cards_of(world, ts, 1, "approve")
+        assert everything(inverse).startswith("Approval needed: Create task nightly-report")
+        await world.click("ana", inverse, "approve")
+        await world.becomes(ts, inverse, DONE["en"])
+    after = await world.task("nightly-report")
+    same = ("Type", "Payload", "CronExpr", "Status", "TimeoutSeconds", "MaxRetry", "RetryPolicy")
+    assert [after[name] for name in same] == [before[name] for name in same]
+    assert after["ID"] != before["ID"]

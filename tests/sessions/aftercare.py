@@ -28,16 +28,21 @@ BACK = {"pause": "resume", "resume": "pause"}
 @dataclass
 class ReversibleSwitches(Switches):
     """Switches that name their inverse and their evidence; `looks` are the roles with which they were looked at. `owner` is a
-    fact that plans rest on."""
+    fact that plans rest on; `planning` holds up plans for a task."""
 
     sees: Observation | ToolFailed = field(
         default_factory=lambda: Observation("recovered", Phrase("好了", "it is off"))
     )
     looks: list[Role] = field(default_factory=list)
     owner: str = "ops"
+    planning: dict[int, asyncio.Event] = field(default_factory=dict)
+    held_up: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def plan(self, arguments: FlipArgs, context: ToolContext) -> Plan:
         plan = await super().plan(arguments, context)
+        if (held := self.planning.get(arguments.task_id)) is not None:
+            self.held_up.set()
+            await held.wait()
         facts = {**plan.preconditions, "owner": self.owner}
         back = BACK.get(arguments.action)
         if back is None:

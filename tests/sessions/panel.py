@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -41,7 +41,7 @@ from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
-from tests.small_tools import HOUR, KEY, OSCAR, SESSION
+from tests.small_tools import HOUR, KEY, OSCAR, SESSION, WORDS
 
 ANA = Person("U2", "Ana", Role.APPROVER)
 BEN = Person("U3", "Ben", Role.APPROVER)
@@ -283,6 +283,10 @@ class Panel:
         self.moves = ProposalMoves(self.store.proposals, self.store.audit, self.clock, self.redactor)
         self.one = self.process("process_1")
 
+    def over(self, store: Store) -> "Panel":
+        """The same people, board and switches over another way to the store."""
+        return replace(self, store=store)
+
     @property
     def drafter(self) -> Drafter:
         return Drafter(self.policy, self.clock, self.ids, HOUR, KEY)
@@ -319,7 +323,7 @@ class Panel:
         dispatcher = Dispatcher(
             self.registry, policy=self.policy, audit=self.store.audit, asker=Asker(self.store.forms, self.clock, self.ids, self.redactor, HOUR),
             proposer=Proposer(self.store.proposals, self.moves, self.drafter, self.clock), redactor=self.redactor,
-            clock=self.clock,
+            clock=self.clock, words=WORDS
         )  # fmt: skip
         context = ToolContext(person, session, turn)
         done = await dispatcher.dispatch(

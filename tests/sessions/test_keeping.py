@@ -42,8 +42,8 @@ def panel(store: Store, clock: ManualClock, switches: ReversibleSwitches) -> Pan
     return Panel(store, clock, switches=switches, policy=Policy(RULES))
 
 
-async def applied(panel: Panel) -> Proposal:
-    return await panel.press(ANA, await panel.propose())
+async def applied(panel: Panel, task: int = 1) -> Proposal:
+    return await panel.press(ANA, await panel.propose(task))
 
 
 async def inverse(panel: Panel, of: Proposal) -> Proposal:
@@ -58,7 +58,7 @@ async def test_the_card_says_before_and_after_when_it_is_taken_back(panel: Panel
     proposal = await panel.propose()
     assert "10 min" in str(panel.board.cards[proposal.id])
     done = await panel.press(ANA, proposal)
-    assert done.keep_until == panel.clock.now() + TEN
+    assert (done.keep_until, done.outcome_text) == (panel.clock.now() + TEN, "flipped")
     assert "taken back at" in str(panel.board.cards[proposal.id])
     assert "keep" in panel.board.buttons(proposal.id)
 
@@ -115,6 +115,15 @@ async def test_who_may_not_approve_may_not_keep(panel: Panel, person):
     assert panel.board.heard(person) == ["Only somebody who may approve this change may say to keep it."]
     await passes(panel, care, seconds=600)
     assert panel.switches.state(1) == "enabled"
+
+
+async def test_what_failed_is_not_taken_back(panel: Panel, switches):
+    switches.fault, switches.sticks = ToolFailed(Phrase("不行", "It said no.")), True
+    change = await applied(panel)
+    assert (change.state, change.keep_until) == (ProposalState.FAILED, None)
+    assert change.outcome_text == "It said no."
+    await sweeps(panel, Aftercare.of(panel), 12)
+    assert panel.flips() == [(1, "pause")]
 
 
 async def test_where_nothing_can_take_it_back_by_itself_the_card_says_so_beforehand(panel: Panel):
@@ -276,6 +285,7 @@ async def test_a_target_that_is_busy_for_the_life_of_a_revert_is_waited_for(pane
             await panel.board.changed.wait()
     panel.clock.advance(timedelta(hours=2))
     await sweeping
+    await care.process.applying.rest(10)
     assert (await inverse(panel, change)).state is ProposalState.EXPIRED
     await panel.store.leases.drop(target, "process_9/other")
     await sweeps(panel, care, 2)
@@ -378,10 +388,7 @@ async def test_a_process_that_dies_at_any_write_leaves_a_revert_that_is_run_once
         writes += 1
         return done
 
-    dying = Panel(
-        tapped(dies)(store), panel.clock, ids=panel.ids, board=panel.board, switches=panel.switches,
-        policy=panel.policy, people=panel.people,
-    )  # fmt: skip
+    dying = panel.over(tapped(dies)(store))
     with contextlib.suppress(Killed, BaseExceptionGroup):
         await passes(dying, Aftercare.of(dying, dying.process("process_2")), seconds=600)
     panel.dead.add("process_2")
@@ -399,4 +406,39 @@ async def test_a_process_that_dies_at_any_write_leaves_a_revert_that_is_run_once
         assert (back.state, flips) == (ProposalState.OUTCOME_UNKNOWN, 1)
     else:
         assert (back.state, flips) == (APPLIED, 2)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_change_that_is_taken_back_slowly_holds_up_no_other(panel: Panel, switches):
+    care = Aftercare.of(panel)
+    slow, _ = await applied(panel, 1), await applied(panel, 2)
+    panel.clock.advance(TEN)
+    switches.planning[1] = held = asyncio.Event()
+    sweeping = asyncio.create_task(care.afterwards.sweep())
+    async with asyncio.timeout(10):
+        assert [await switches.entered.get() for _ in range(3)] == [1, 2, 2]
+    assert panel.switches.state(2) == "enabled"
+    assert (await panel.now(slow)).undone_by == "", "it is still being asked about"
+    held.set()
+    await sweeping
+    await care.afterwards.rest(10)
+    await care.process.applying.rest(10)
+    assert sorted(panel.flips())[-2:] == [(2, "pause"), (2, "resume")]
+    assert panel.switches.state(1) == "enabled"
+
+
+async def test_one_that_never_answers_is_not_begun_twice_and_ends_with_the_bot(panel: Panel, switches):
+    care, change = Aftercare.of(panel), await applied(panel)
+    panel.clock.advance(TEN)
+    switches.planning[1] = asyncio.Event()
+    planned = switches.planned
+    sweeping = asyncio.create_task(care.afterwards.sweep())
+    async with asyncio.timeout(10):
+        await switches.held_up.wait()
+    panel.clock.advance(timedelta(seconds=20))
+    await care.afterwards.sweep()
+    assert switches.planned == planned + 1
+    await care.afterwards.rest(0.01)
+    await sweeping
+    assert (await panel.now(change)).undone_by == ""
     assert asyncio.all_tasks() == {asyncio.current_task()}

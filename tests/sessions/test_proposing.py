@@ -107,3 +107,43 @@ async def test_a_changed_wish_is_a_new_proposal_that_is_judged_by_itself(panel: 
     old = await panel.propose(1, "pause")
     new = await panel.propose(1, "archive", turn="turn_2")
     assert (new.digest == old.digest, new.votes) == (False, ())
+
+
+async def in_doubt(panel: Panel, turn: str = "turn_1") -> Proposal:
+    """A change of task 1 of which nobody knows what came."""
+    panel.switches.fault, panel.switches.sticks = TimeoutError(), True
+    done = await panel.press(ANA, await panel.propose(turn=turn))
+    assert done.state is ProposalState.OUTCOME_UNKNOWN
+    panel.switches.fault, panel.switches.sticks = None, False
+    panel.memory.writes.clear()
+    return done
+
+
+@pytest.mark.parametrize(("hours", "is_said"), [(23.9, True), (24, False)])
+async def test_a_day_long_the_next_card_says_that_it_may_be_the_second_time(
+    panel: Panel, hours: float, is_said: bool
+):
+    proposal = await panel.propose()
+    panel.clock.advance(timedelta(minutes=59))
+    panel.switches.fault, panel.switches.sticks = TimeoutError(), True
+    old = await panel.press(ANA, proposal)
+    panel.memory.writes.clear()
+    panel.clock.advance(timedelta(hours=hours))
+    assert (await panel.propose(2, turn="turn_2")).may_repeat == ""
+    assert (await panel.propose(turn="turn_3")).may_repeat == (old.id if is_said else "")
+
+
+async def test_of_several_of_which_nobody_knows_what_came_the_newest_is_named(panel: Panel):
+    first, second = await in_doubt(panel), await in_doubt(panel, "turn_2")
+    assert second.may_repeat == first.id
+    assert (await panel.propose(turn="turn_3")).may_repeat == second.id
+
+
+async def test_the_doubt_lasts_until_the_change_was_done_and_not_until_it_was_proposed_again(panel: Panel):
+    old = await in_doubt(panel)
+    await panel.press(BEN, old, "again")
+    panel.clock.advance(timedelta(hours=2))
+    await panel.one.applying.sweep()
+    again = await panel.propose(turn="turn_2")
+    assert again.may_repeat == old.id
+    assert (await panel.press(ANA, again)).state is ProposalState.APPLIED

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from chatops_bot.domain.errors import PlatformError
+from chatops_bot.domain.errors import PlatformError, PlatformUnavailable
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.policy_rules import Rule, Who
@@ -195,3 +195,60 @@ async def test_a_reminder_carries_no_secret_and_no_live_token(panel: Panel):
     shown = str(panel.board.cards[f"{proposal.id}/asked_again"])
     assert "stop" in shown
     assert "hunter2" not in shown
+
+
+def live_calls(panel: Panel) -> list[str]:
+    return [
+        key
+        for key, view in panel.board.cards.items()
+        if "/" in key and any(isinstance(block, Mention) for block in view.blocks)
+    ]
+
+
+async def reminded(panel: Panel) -> Proposal:
+    """A proposal about which people were called twice."""
+    asking, proposal = reminders(panel, Rule(escalate=NEXT)), await panel.propose()
+    panel.one = panel.process("process_1")
+    for minutes in (30, 15):
+        panel.clock.advance(MINUTES[minutes])
+        await asking.sweep()
+    assert live_calls(panel) == [f"{proposal.id}/asked_again", f"{proposal.id}/escalated"]
+    return await panel.now(proposal)
+
+
+@pytest.mark.parametrize("end", ["approve", "reject", "expire"])
+async def test_once_nobody_is_asked_any_more_no_call_stays_live(panel: Panel, end: str):
+    proposal = await reminded(panel)
+    if end == "expire":
+        panel.clock.advance(MINUTES[20])
+        await panel.one.applying.sweep()
+    else:
+        await panel.press(ANA, proposal, end)
+    assert live_calls(panel) == []
+    assert f"A decision about {proposal.code} was asked for here; none is needed any more" in str(
+        panel.board.cards[f"{proposal.id}/escalated"]
+    )
+
+
+async def test_a_crash_before_the_call_was_quietened_leaves_that_to_the_next_process(panel: Panel):
+    proposal = await reminded(panel)
+    panel.board.refusal = PlatformUnavailable("Slack is away.")
+    rejected = await panel.press(ANA, proposal, "reject")
+    assert len(live_calls(panel)) == 2
+    panel.board.refusal = None
+    await panel.process("process_2").cards.catch_up(rejected)
+    assert live_calls(panel) == []
+
+
+async def test_a_call_that_was_on_its_way_while_somebody_decided_is_quietened_too(panel: Panel):
+    asking, proposal = reminders(panel), await panel.propose()
+    panel.one = panel.process("process_1")
+    panel.clock.advance(MINUTES[30])
+    panel.board.changed.clear()
+    panel.board.slow = on_its_way = asyncio.Event()
+    sweeping = asyncio.create_task(asking.sweep())
+    await asyncio.wait_for(panel.board.changed.wait(), 10)
+    await panel.press(ANA, await panel.now(proposal), "reject")
+    on_its_way.set()
+    await sweeping
+    assert live_calls(panel) == []

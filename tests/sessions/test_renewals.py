@@ -13,10 +13,12 @@ from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import Proposal, ProposalState, action_digest
+from chatops_bot.domain.secret_argument import reference
 from chatops_bot.domain.tool import Plan
 from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.ports import Store, ToolContext
-from tests.sessions.panel import ADAM, ANA, BEN, VERA, FlipArgs, Panel, Switches
+from tests.scenarios.tapped_store import before
+from tests.sessions.panel import ADAM, ANA, BEN, VERA, FlipArgs, Panel, Switches, TwoMust
 from tests.small_tools import OSCAR, SESSION
 
 PENDING, SUPERSEDED = ProposalState.PENDING, ProposalState.SUPERSEDED
@@ -263,6 +265,72 @@ async def test_of_two_presses_that_did_not_see_each_other_the_later_gives_way_an
         f"The same change waits for approval already, as {stands.code}; it was not proposed a second time."
     ]
     assert panel.board.heard(ADAM) == []
+
+
+async def twice_expired(panel: Panel) -> tuple[Proposal, Proposal]:
+    """Two old cards of one call."""
+    first = await expired(panel)
+    panel.memory.writes.clear()
+    return first, await expired(panel)
+
+
+@pytest.mark.parametrize("voted", [False, True])
+async def test_of_two_that_were_stored_at_once_the_older_one_stands_unless_somebody_approved_the_other(
+    store: Store, clock: ManualClock, voted: bool
+):
+    panel = Panel(store, clock, policy=TwoMust())
+    first, second = await twice_expired(panel)
+
+    async def the_other_press() -> None:
+        clock.advance(timedelta(seconds=1))
+        await panel.press(ADAM, second, "again")
+        (newer,) = await pending(panel)
+        if voted:
+            await panel.press(ANA, newer)
+
+    await panel.over(before("proposals.add", the_other_press)(store)).press(BEN, first, "again")
+    (stands,) = await pending(panel)
+    assert stands.supersedes == (second if voted else first).id
+    assert panel.board.cards[stands.id].fallback.startswith("Approval needed: ")
+    gone = await panel.now_of((await panel.now(first if voted else second)).superseded_by)
+    assert (gone.state, gone.superseded_by) == (SUPERSEDED, stands.id)
+    assert panel.board.cards[gone.id].fallback.startswith("Replaced: ")
+    told = f"The same change waits for approval already, as {stands.code}; it was not proposed a second time."
+    assert (panel.board.heard(BEN), panel.board.heard(ADAM)) == ([told] if voted else [], [])
+
+
+async def test_what_somebody_approves_just_before_it_would_make_way_is_run(panel: Panel):
+    first, second = await twice_expired(panel)
+
+    async def the_other_press() -> None:
+        panel.clock.advance(timedelta(seconds=1))
+        await panel.press(ADAM, second, "again")
+
+    async def approve_that() -> None:
+        await panel.press(ANA, await panel.now_of((await panel.now(second)).superseded_by))
+
+    late = before("proposals.move", approve_that, nth=2)(
+        before("proposals.add", the_other_press)(panel.store)
+    )
+    await panel.over(late).press(BEN, first, "again")
+    assert panel.flips() == [(1, "pause")]
+    (stands,) = await pending(panel)
+    assert list(panel.board.buttons(stands.id)) == ["approve", "reject"]
+    assert (await panel.press(ANA, stands)).state is ProposalState.DRIFTED
+
+
+async def test_what_somebody_typed_in_secret_is_gone_so_it_is_asked_for_anew(panel: Panel):
+    arguments = panel.switches.spec.arguments(task_id=1, action="pause", note=reference("form_1", "s_1"))
+    context = ToolContext(OSCAR, SESSION, "turn_1")
+    old = await panel.drafter.draft(panel.switches, arguments, context, call_id="c", language="en")
+    await panel.moves.add(old, OSCAR, {})
+    await panel.one.cards.show_new(old)
+    panel.clock.advance(timedelta(hours=1))
+    await panel.one.applying.sweep()
+    assert (await panel.press(BEN, old, "again")).state is ProposalState.EXPIRED
+    assert panel.board.heard(BEN) == [
+        "It cannot be proposed again: what was typed into its form is deleted; ask for the change again and fill it in anew."
+    ]
 
 
 async def test_a_secret_in_the_reason_why_it_cannot_be_is_not_told(store: Store, clock: ManualClock):

@@ -16,10 +16,12 @@ from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.policy import Policy, Subject
 from chatops_bot.domain.policy_rules import Who
 from chatops_bot.domain.proposal import Proposal, ProposalState, Via
+from chatops_bot.domain.view import Notice
+from chatops_bot.sessions.commands import Verdict
 from chatops_bot.sessions.decisions import REASON_CHARS, Decisions, How
 from chatops_bot.sessions.telling import Telling
-from tests.sessions.panel import ANA, BEN, BUTTONS, SEALS, VERA, Panel, TwoMust
-from tests.small_tools import HOUR, SESSION
+from tests.sessions.panel import ADAM, ANA, BEN, BUTTONS, SEALS, VERA, Panel, TwoMust
+from tests.small_tools import HOUR, OSCAR, SESSION
 
 ELSEWHERE = replace(SESSION, thread="9.9")
 ALWAYS = Freeze(
@@ -55,6 +57,32 @@ async def test_what_waits_here_is_what_may_be_decided_on_here_and_now(panel: Pan
     assert await panel.one.decisions.waiting(SESSION) == [first, second]
     panel.clock.advance(HOUR)
     assert await panel.one.decisions.waiting(SESSION) == []
+
+
+async def test_of_what_waits_each_may_ask_for_their_own(panel: Panel):
+    own, other = await panel.propose(1), await panel.propose(2, person=ADAM)
+    assert await panel.one.decisions.waiting(SESSION, OSCAR) == [own]
+    assert await panel.one.decisions.waiting(SESSION, ADAM) == [other]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (
+            "approve",
+            "Nothing was decided: an approval takes no words behind its code. Type “approve {code}” alone",
+        ),
+        ("reject", "Nothing was decided: type “reject {code}”, and behind it, if you like, why."),
+    ],
+)
+async def test_words_that_make_a_verdict_none_are_answered_with_what_to_type(panel: Panel, verdict, said):
+    proposal = await panel.propose()
+    for session, code in ((SESSION, proposal.code.lower()), (ELSEWHERE, proposal.code), (SESSION, "NOSUCH")):
+        await panel.one.decisions.not_understood(session, code, ANA, verdict, "en")
+    here, *others = panel.board.heard(ANA)
+    assert here.startswith(said.format(code=proposal.code))
+    assert others == ["There is no such proposal here, so nothing was run; check the code on the card."] * 2
+    assert await panel.now(proposal) == proposal
 
 
 @pytest.mark.parametrize(
@@ -158,6 +186,59 @@ async def test_what_is_decided_is_decided_and_whoever_tries_hears_by_whom(panel:
         "This proposal is decided already: done (14:32 UTC); approved by Ana at 14:32 UTC."
     ]
     assert panel.flips() == [(1, "pause")]
+
+
+# -- what is answered -------------------------------------------------------------------------------------------------
+
+
+async def typed(panel: Panel, proposal: Proposal, person: Person, verdict: Verdict, **more: Any) -> list[str]:
+    """What they hear of it."""
+    before = len(panel.board.heard(person))
+    await panel.one.decisions.by_code(SESSION, proposal.code, person, verdict, "en", **more)
+    return panel.board.heard(person)[before:]
+
+
+async def test_a_typed_approval_is_answered_with_what_is_missing_and_then_with_what_came_of_it(panel: Panel):
+    under(panel, TwoMust(3))
+    proposal = await panel.propose()
+    counted = "Your approval counts; it takes {} more by other people."
+    assert await typed(panel, proposal, ANA, "approve") == [counted.format(2)]
+    again = (
+        "Your approval counts already (since 14:32 UTC), and once a person; it takes 2 more by other people."
+    )
+    assert await typed(panel, proposal, ANA, "approve") == [again]
+    assert await typed(panel, proposal, BEN, "approve") == [counted.format(1)]
+    assert await typed(panel, proposal, ADAM, "approve") == ["Done: pause task #1"]
+    told = [view for person, view in panel.board.told if person == ADAM.id]
+    assert [block.tone for block in told[0].blocks if isinstance(block, Notice)] == ["info"]
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_a_typed_rejection_is_answered_once_late_or_not(panel: Panel, late: bool):
+    proposal = await panel.propose()
+    if late:
+        panel.clock.advance(HOUR)
+    said = "Rejected, after it had expired at 15:32 UTC; nothing was run."
+    assert await typed(panel, proposal, ANA, "reject") == [said if late else "Rejected: pause task #1"]
+
+
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+async def test_at_a_terminal_the_card_itself_is_the_answer(panel: Panel, verdict: Verdict):
+    assert await typed(panel, await panel.propose(), ANA, verdict, via="local") == []
+
+
+@pytest.mark.parametrize(("verdict", "reason"), [("approve", ""), ("reject", "not now")])
+async def test_whoever_decided_cannot_take_it_back_by_another_word(
+    panel: Panel, verdict: Verdict, reason: str
+):
+    approved, rejected = await panel.propose(1), await panel.propose(2)
+    await typed(panel, approved, ANA, "approve")
+    await typed(panel, rejected, ANA, "reject", reason="the first reason")
+    for proposal in (approved, rejected):
+        before = await panel.now(proposal)
+        (told,) = await typed(panel, proposal, ANA, verdict, reason=reason)
+        assert told.startswith("This proposal is decided already: ")
+        assert await panel.now(proposal) == before
 
 
 # -- in a freeze ------------------------------------------------------------------------------------------------------

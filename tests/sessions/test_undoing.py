@@ -1,13 +1,16 @@
 """Undo: the inverse of an applied change becomes a proposal like any other, one for however many presses."""
 
 import asyncio
+import json
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.ports import Store
+from tests.scenarios.tapped_store import before
 from tests.sessions.aftercare import Aftercare, ReversibleSwitches, passes
 from tests.sessions.panel import ADAM, ANA, BEN, VERA, Panel
 from tests.small_tools import OSCAR
@@ -53,7 +56,8 @@ async def test_many_presses_in_two_processes_make_one(panel: Panel):
     assert len(await pending(panel)) == 1
     assert len(panel.board.posted) == 2
     heard = [said for person in (OSCAR, ANA, BEN, ADAM) for said in panel.board.heard(person)]
-    assert sum(said.startswith("An undo was proposed already") for said in heard) == 7
+    already = ("An undo was proposed already, as ", "Somebody is proposing an undo at this moment.")
+    assert sum(said.startswith(already) for said in heard) == 7
 
 
 async def test_who_may_not_ask_for_such_a_change_may_not_undo(panel: Panel):
@@ -106,6 +110,49 @@ async def test_an_undo_is_not_asked_for_again_beside_another_one(panel: Panel):
     panel.switches.states[1] = "disabled"
     await panel.one.press(panel.event(BEN, undo, "again"))
     assert await pending(panel) == [other]
+
+
+async def test_an_undo_is_not_asked_for_again_after_another_one_has_taken_the_change_back(panel: Panel):
+    care, applied = Aftercare.of(panel), await panel.press(ANA, await panel.propose())
+    await care.press(OSCAR, applied, "undo")
+    (undo,) = await pending(panel)
+    panel.clock.advance(timedelta(hours=2))
+    await panel.one.applying.sweep()
+    await care.press(OSCAR, applied, "undo")
+    (other,) = await pending(panel)
+    assert (await panel.press(ANA, other)).state is ProposalState.APPLIED
+    panel.switches.states[1] = "disabled"
+    assert (await panel.press(BEN, undo, "again")).state is ProposalState.EXPIRED
+    assert await pending(panel) == []
+    assert panel.board.heard(BEN) == [f"An undo was proposed already, as {other.code}."]
+
+
+async def test_who_presses_undo_while_another_press_is_stored_is_told_so(panel: Panel):
+    applied = await panel.press(ANA, await panel.propose())
+    slow = panel.over(
+        before("proposals.add", partial(Aftercare.of(panel).press, BEN, applied, "undo"))(panel.store)
+    )
+    await Aftercare.of(slow).press(OSCAR, applied, "undo")
+    (undo,) = await pending(panel)
+    assert undo.requester_id == OSCAR.id
+    assert panel.board.heard(BEN) == ["Somebody is proposing an undo at this moment."]
+
+
+async def test_an_undo_that_made_way_for_another_wish_is_offered_again(panel: Panel):
+    care, applied = Aftercare.of(panel), await panel.press(ANA, await panel.propose())
+    await care.press(OSCAR, applied, "undo")
+    (undo,) = await pending(panel)
+    wish = await panel.propose(1, "archive", turn="turn_2")
+    assert (await panel.now(undo)).superseded_by == wish.id
+    await passes(panel, care, seconds=15)
+    assert "undo" in panel.board.buttons(applied.id)
+    row = (await panel.rows(applied))[-1]
+    assert (row.decision, json.loads(row.result)) == (
+        "undo_ended",
+        {"undone_by": undo.id, "state": "superseded"},
+    )
+    assert (await panel.press(ANA, wish)).state is ProposalState.APPLIED
+    assert (await panel.steps(applied))[-1] == "undo_ended", "what archived it took nothing back"
 
 
 async def test_after_a_crash_before_the_undo_was_made_it_is_offered_again(panel: Panel):

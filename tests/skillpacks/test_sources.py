@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,20 +17,10 @@ from chatops_bot.skillpacks.folder import SkillFolder
 from chatops_bot.skillpacks.git import SkillRepository
 from chatops_bot.skillpacks.library import SkillLibrary, described
 from chatops_bot.skillpacks.unpacking import forget_others
+from tests.skillpacks.conftest import commit, put, run, text_of
 from tests.skillpacks.hostile_packages import tarred, zipped
 
 OSCAR = Person("U1", "Oscar", Role.OPERATOR)
-
-
-def text_of(name: str, front: str = "") -> str:
-    return f"---\nname: {name}\ndescription: What {name} does.\n{front}---\nDo it.\n"
-
-
-def put(root: Path, name: str, front: str = "") -> Path:
-    folder = root / name
-    folder.mkdir(parents=True)
-    (folder / "SKILL.md").write_text(text_of(name, front), encoding="utf-8")
-    return folder
 
 
 def names(found: Iterable[Skill | BrokenSkill]) -> list[str]:
@@ -102,30 +91,6 @@ def test_an_archive_is_unpacked_once_and_found_again(tmp_path: Path, data: bytes
     assert len(list((tmp_path / "kept").iterdir())) == 1
     files = [path.name for path in (tmp_path / "kept").rglob("*") if path.is_file()]
     assert sorted(files) == ["SKILL.md", "a.py"]
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    root = tmp_path / "repository"
-    put(root / "team", "alpha")
-    (root / "team" / "alpha" / ".gitattributes").write_text("* filter=evil diff=evil\n", encoding="utf-8")
-    run(root, "init", "--quiet", "--initial-branch=main")
-    commit(root)
-    return root
-
-
-def run(root: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        ["git", "-c", "user.name=Ana", "-c", "user.email=ana@example.com", "-c", "protocol.file.allow=always", *arguments],
-        cwd=root, check=True, capture_output=True, text=True,
-    )  # fmt: skip
-    return done.stdout.strip()
-
-
-def commit(root: Path) -> str:
-    run(root, "add", "--all")
-    run(root, "commit", "--quiet", "--message=A step")
-    return run(root, "rev-parse", "HEAD")
 
 
 def test_a_repository_gives_the_commit_that_was_named(repository: Path, tmp_path: Path):

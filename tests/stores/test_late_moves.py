@@ -19,6 +19,8 @@ from chatops_bot.stores.redis import RedisStore
 from chatops_bot.stores.sqlite import SqliteStore
 from tests.contracts.test_store import a_form, a_proposal
 from tests.redis_server import RedisServer
+from tests.sessions.panel import Panel
+from tests.small_tools import SESSION
 
 LIFE = timedelta(seconds=0.3)
 
@@ -84,7 +86,7 @@ async def test_the_file_is_asked_in_the_transaction(tmp_path: Path, clock: Manua
     await store.aclose()
 
 
-async def test_a_turn_that_another_process_took_over_adds_and_replaces_no_proposals(
+async def test_a_turn_that_another_process_took_over_asks_for_nothing_and_replaces_nothing(
     redis: RedisServer, shared: RedisStore
 ):
     other = await RedisStore.open(redis.url, "bot_b")
@@ -97,7 +99,28 @@ async def test_a_turn_that_another_process_took_over_adds_and_replaces_no_propos
         await shared.proposals.move(older, ProposalState.SUPERSEDED, older.created_at, by_turn="turn_1")
     with pytest.raises(TurnLost):
         await shared.proposals.add(newer, by_turn="turn_1")
+    with pytest.raises(TurnLost):
+        await shared.forms.add(a_form(), by_turn="turn_1")
     assert await shared.proposals.get(newer.id) is None
+    assert await shared.forms.open() == []
     assert await shared.proposals.get(older.id) == older
     await shared.proposals.add(newer)
+    await shared.forms.add(a_form())
+    await other.aclose()
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"task_id": 1, "action": "pause"}', '{"action": "pause"}'], ids=["proposal", "form"]
+)
+async def test_neither_does_a_call_of_it(
+    redis: RedisServer, shared: RedisStore, clock: ManualClock, arguments: str
+):
+    other = await RedisStore.open(redis.url, "bot_b")
+    await other.leases.take(process_lease("bot_b"), "bot_b", 60)
+    await shared.turns.begin(RunningTurn("turn_1", SESSION, None, "en", ""))
+    panel = Panel(shared, clock)
+    await other.turns.take_over()
+    with pytest.raises(TurnLost):
+        await panel.call(arguments)
+    assert (await shared.forms.open(), await shared.proposals.in_states(frozenset(ProposalState))) == ([], [])
     await other.aclose()

@@ -7,12 +7,15 @@ from dataclasses import replace
 
 import pytest
 
+from chatops_bot.domain.audit_chain import Sealed
+from chatops_bot.domain.audit_check import Verified, verify
 from chatops_bot.domain.errors import TurnLost
 from chatops_bot.domain.session import MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import FormClosed, ProposalDecided
 from chatops_bot.ports import process_lease
 from chatops_bot.stores.redis import RedisStore
-from tests.contracts.test_store import ENTRIES, SESSION
+from tests.contracts.conftest import AUDIT_KEY
+from tests.contracts.test_store import ENTRIES, SESSION, a_proposal, a_record, audit_rows
 from tests.redis_server import RedisServer
 
 FIRST = RunningTurn("turn_1", SESSION, None, "en", "{}", '{"text":"q"}')
@@ -139,3 +142,36 @@ async def test_a_cancelled_wait_loses_nothing(a: RedisStore, b: RedisStore):
             await asyncio.sleep(0.01)
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
+
+
+async def test_rows_of_many_processes_and_of_cancelled_writers_make_one_chain(redis: RedisServer):
+    """Each process has a lock of its own; what holds the chain together is the script that looks at the head."""
+    stores = [await RedisStore.open(redis.url, f"bot_{number}", AUDIT_KEY) for number in range(4)]
+    try:
+        proposals = [a_proposal(number) for number in range(10)]
+        writing = [
+            asyncio.create_task(store.audit.record(a_record("auto", number)))
+            for number in range(25)
+            for store in stores
+        ]
+        moving = [
+            asyncio.create_task(store.proposals.add(proposal, a_record("proposed")))
+            for proposal, store in zip(proposals, stores * 3, strict=False)
+        ]
+        await asyncio.sleep(0)
+        for task in writing[::7]:
+            task.cancel()
+        ended = await asyncio.gather(*writing, *moving, return_exceptions=True)
+        assert all(one is None or isinstance(one, asyncio.CancelledError) for one in ended)
+        for store in stores:
+            await store.audit.record(a_record("last"))
+        rows = await audit_rows(stores[0])
+    finally:
+        for store in stores:
+            await store.aclose()
+    checked = verify([AUDIT_KEY], rows)
+    assert isinstance(checked, Verified)
+    assert [row.seq for row in rows] == list(range(1, len(rows) + 1))
+    kept = [row.record.decision for row in rows if isinstance(row, Sealed)]
+    assert (kept.count("proposed"), kept.count("last")) == (10, 4)
+    assert 100 - len(writing[::7]) <= kept.count("auto") <= 100

@@ -11,7 +11,7 @@ from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState, sealed_digest
 from chatops_bot.domain.redaction import Redactor
-from chatops_bot.domain.tool import Outcome, Plan
+from chatops_bot.domain.tool import Change, Outcome, Plan
 from chatops_bot.ports import ToolContext
 from chatops_bot.tools.apply import Applied, Applier
 from chatops_bot.tools.registry import Registry
@@ -30,13 +30,17 @@ class Troubled(Switch):
     at_probe: Exception | None = None
     outcome: Outcome | None = None
     facts: dict[str, Any] | None = None
+    changes: tuple[Change, ...] | None = None
+    planned: int = 0
     asked: ToolContext | None = None
 
     async def plan(self, arguments: SwitchArgs, context: ToolContext) -> Plan:
+        self.planned += 1
         if self.at_plan is not None:
             raise self.at_plan
         plan = await Switch.plan(self, arguments, context)
-        return plan if self.facts is None else replace(plan, preconditions=self.facts)
+        facts = plan.preconditions if self.facts is None else self.facts
+        return replace(plan, preconditions=facts, changes=self.changes or plan.changes)
 
     async def apply(self, arguments: SwitchArgs, context: ToolContext) -> Outcome:
         self.asked = context
@@ -77,6 +81,41 @@ async def test_what_makes_no_sense_any_more_has_drifted(proposal: Proposal):
     assert "It is paused already" in done.summary.en
     assert "已经暂停" in done.summary.zh
     assert tool.applied == []
+
+
+def showing(proposal: Proposal, *changes: Change) -> Proposal:
+    """The proposal as if it had shown these changes."""
+    stored = replace(proposal, plan=replace(proposal.plan, changes=changes))
+    return replace(stored, digest=sealed_digest(KEY, stored))
+
+
+async def test_of_what_is_so_already_only_what_it_would_have_changed_is_told(proposal: Proposal):
+    shown = showing(proposal, Change("status", "enabled", "disabled"), Change("owner", "ops", "ops"))
+    tool = Troubled(on=False, at_plan=ToolImpossible(said("It is paused already")))
+    done = await applied(tool, shown)
+    assert (done.state, done.content["drifted"]) == (
+        DRIFTED,
+        {"status": {"before": "enabled", "now": "disabled"}},
+    )
+
+
+async def test_what_makes_no_sense_and_cannot_be_read_is_drift_without_facts(proposal: Proposal):
+    trouble = ToolFailed(said("No reply."))
+    tool = Troubled(on=False, at_plan=ToolImpossible(said("It is paused already")), at_probe=trouble)
+    done = await applied(tool, proposal)
+    assert (done.state, done.content["drifted"]) == (DRIFTED, {})
+
+
+async def test_what_was_changed_in_the_store_is_told_as_such_in_the_facts(proposal: Proposal):
+    done = await applied(Troubled(), replace(proposal, requester_id="U9"))
+    assert (done.is_tampered, done.content) == (True, {"tampered": True, "error": done.summary.en})
+
+
+@pytest.mark.parametrize(("length", "shown"), [(300, "x" * 300), (301, "x" * 300 + "… (301)")])
+async def test_of_a_fact_the_sentence_holds_300_characters(proposal: Proposal, length: int, shown: str):
+    stored = replace(proposal, plan=replace(proposal.plan, preconditions={"a": "x" * length}))
+    done = await applied(Troubled(facts={"a": "y"}), replace(stored, digest=sealed_digest(KEY, stored)))
+    assert f"a: {shown} → y." in done.summary.en
 
 
 @pytest.mark.parametrize("trouble", [ToolFailed(said("No reply.")), ToolRefused(said("No reply."))])
@@ -165,3 +204,32 @@ async def test_a_tool_that_is_gone_leaves_it_unknown(proposal: Proposal):
     gone = Registry([Switch(spec=replace(SWITCH, name="other"))])
     done = await Applier(gone, Redactor(), Policy(), [KEY]).recover(proposal, ANA)
     assert (done.state, done.summary.en) == (UNKNOWN, RESTARTED)
+
+
+async def recovered(tool: Troubled, proposal: Proposal) -> Applied:
+    return await Applier(Registry([tool]), Redactor(), Policy(), [KEY]).recover(proposal, ANA)
+
+
+async def test_of_an_unknown_outcome_people_see_what_it_would_have_changed_and_how_that_reads_now(
+    proposal: Proposal,
+):
+    shown = showing(
+        proposal,
+        Change("status", "enabled", "disabled"),
+        Change("owner", None, "ops"),
+        Change("cron", "1", "2"),
+    )
+    tool = Troubled(changes=(Change("status", "stuck", "disabled"), Change("owner", "dev", "ops")))
+    done = await recovered(tool, shown)
+    reads = {"status": {"before": "enabled", "now": "stuck"}}
+    assert (done.state, done.content) == (UNKNOWN, {"outcome": "unknown", "reads": reads})
+
+
+async def test_where_neither_the_outcome_nor_the_target_can_be_read_it_is_unknown(proposal: Proposal):
+    done = await recovered(Troubled(at_plan=ToolFailed(said("No reply."))), proposal)
+    assert (done.state, done.content) == (UNKNOWN, {"outcome": "unknown"})
+
+
+async def test_what_is_proved_by_reading_back_is_not_planned_once_more(proposal: Proposal):
+    tool = Troubled(on=False)
+    assert ((await recovered(tool, proposal)).state, tool.planned) == (ProposalState.APPLIED, 0)

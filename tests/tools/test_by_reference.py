@@ -11,6 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.domain.audit_check import Unreadable
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.form import FormState
 from chatops_bot.domain.language import Phrase
@@ -31,7 +32,7 @@ from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.sealed_secrets import GIVEN_FOR, HIDDEN_AFTERWARDS, SealedSecrets
 from tests.rotating import CANARY, Rotate, RotateArgs, sealed_secrets
-from tests.small_tools import HOUR, KEY, OSCAR, SESSION, Look, Switch, proposer_of
+from tests.small_tools import HOUR, KEY, OSCAR, SESSION, WORDS, Look, Switch, proposer_of
 
 
 class Door:
@@ -44,7 +45,7 @@ class Door:
     def dispatching(self, tools: list[Any], secrets: SealedSecrets | None, ids: CountingIds) -> Dispatcher:
         return Dispatcher(
             Registry([*tools, Switch()]), policy=Policy(), audit=self.store.audit, proposer=proposer_of(self.store, self.clock, ids),
-            asker=Asker(self.store.forms, self.clock, ids, Redactor(), HOUR, secrets), redactor=Redactor(), clock=self.clock,
+            asker=Asker(self.store.forms, self.clock, ids, Redactor(), HOUR, secrets), redactor=Redactor(), clock=self.clock, words=WORDS
         )  # fmt: skip
 
     async def call(self, arguments: Any, name: str = "rotate_key", thread: str = "1.1") -> Dispatched:
@@ -101,6 +102,9 @@ async def test_a_literal_is_refused(door: Door, given: Any):
     done = await door.call({"service": "payments", "key": given})
     assert (done.decision, done.form, done.proposal) == ("invalid", None, None)
     assert "a person gives it in a form" in done.result.content["error"]
+    rows = [row.record for row in await door.store.audit.page(0, 10) if not isinstance(row, Unreadable)]
+    assert [row.decision for row in rows] == ["invalid"]
+    assert not any(literal in rows[0].arguments for literal in ("hunter2", "42", "ref"))
 
 
 @pytest.mark.parametrize(

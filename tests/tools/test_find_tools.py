@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from chatops_bot.domain.proposal import ProposalState
 from chatops_bot.tools.invocation import TurnMemory
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
+from tests.audit_rows import read_audit
 from tests.small_tools import LOOK, SEARCH, SWITCH, Look, Search, Switch
 
 
@@ -73,12 +75,13 @@ async def test_a_tool_that_only_a_skill_brings_is_unknown_until_it_does(bench):
 
 @pytest.mark.case("prompt-R62")
 @pytest.mark.parametrize("name", ["peek", "backend.look-v2", "look"])
-async def test_an_old_name_and_that_of_the_back_end_reach_the_tool(bench, name: str):
+async def test_an_old_name_and_that_of_the_back_end_reach_the_tool(bench, tmp_path: Path, name: str):
     look = Look(spec=replace(LOOK, aliases=("peek",), backend_name="backend.look-v2"))
     switch = Switch(spec=replace(SWITCH, aliases=("flip",)))
     rewired(bench, look, switch)
     bench.memory = TurnMemory(Toolbox(bench.registry))
     assert (await bench.call(name, "{}")).result.status == "ok"
+    assert [row.tool for _, row in read_audit(tmp_path / "bot.db")] == ["look"], "the audit knows one name"
     proposed = await bench.call("flip", '{"task_id": 3, "action": "pause"}')
     assert proposed.proposal.tool == "switch"
     shown = str([(each.name, each.description, each.parameters) for each in bench.registry.definitions("en")])

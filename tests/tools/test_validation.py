@@ -91,11 +91,27 @@ def test_no_repair_goes_deeper_or_guesses(sent: object):
     refusal(sent)
 
 
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (
+            {"names": "a", "limit": "x"},
+            ["names: ", "limit: input should be a valid integer, unable to parse"],
+        ),
+        ({"part": {"names": "a"}}, ["part.names: input should be a valid list"]),
+        ({"limit": '{"a": 1}'}, ["limit: input should be a valid integer, unable to parse"]),
+    ],
+)
+def test_what_cannot_be_repaired_is_told_as_it_was_sent(sent: object, said: list[str]):
+    told = refusal(sent).en
+    assert all(each in told for each in said), told
+
+
 def test_a_call_may_be_as_long_as_the_bound_and_no_longer():
     longest = '{"a": "' + "x" * (ARGUMENT_CHARS - 9) + '"}'
     assert len(longest) == ARGUMENT_CHARS
     assert len(parse_object(longest)["a"]) == ARGUMENT_CHARS - 9
-    with pytest.raises(ToolArgumentsInvalid, match="longer than"):
+    with pytest.raises(ToolArgumentsInvalid, match="too long"):
         parse_object(longest + " ")
 
 
@@ -103,7 +119,7 @@ def test_a_call_may_be_as_long_as_the_bound_and_no_longer():
     "text", ['{"a": "\ud83d"}', r'{"a": "\ud83d"}', '{"a": "夜\ud83d"}', "{", "nul", "[" * 60_000]
 )
 def test_what_is_no_text_or_no_json_is_refused(text: str):
-    with pytest.raises(ToolArgumentsInvalid, match="not valid JSON"):
+    with pytest.raises(ToolArgumentsInvalid, match="could not be read"):
         parse_object(text)
 
 

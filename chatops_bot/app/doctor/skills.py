@@ -7,7 +7,7 @@ from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.doctor.findings import Finding, ok, warning
 from chatops_bot.app.registry import open_registry
-from chatops_bot.app.skills import skills_of
+from chatops_bot.app.skills import borrowed_library, skills_of
 from chatops_bot.domain.skill import Skill
 from chatops_bot.skillpacks.library import described
 
@@ -16,10 +16,10 @@ async def check_skills(config: Config, secrets: Secrets) -> Sequence[Finding]:
     """Decision: a broken skill stops nothing, and whoever wrote it must hear of it."""
     if not config.skills.enabled:
         return [ok("skills", "Off (skills.enabled).")]
-    bot = skills_of(config)
-    skills, broken = await asyncio.to_thread(bot.library.read)
-    async with open_registry(config, secrets, SystemClock(), bot) as registry:
-        tools = [tool.spec.name for tool in registry]
+    with borrowed_library(config.skills, config.data) as library:
+        skills, broken = await asyncio.to_thread(library.read)
+        async with open_registry(config, secrets, SystemClock(), skills_of(config, library)) as registry:
+            tools = [tool.spec.name for tool in registry]
     found = [
         warning("skills", f"{described(each)} The rest is used; correct it, or take it away.")
         for each in broken

@@ -26,7 +26,7 @@ from chatops_bot.app.evals.report import comparison_lines, jsonl, lines_of
 from chatops_bot.app.evals.runner import Bench, Run, run_case
 from chatops_bot.app.evals.worlds import open_worlds
 from chatops_bot.app.logs import set_up_logs
-from chatops_bot.app.skills import skills_of
+from chatops_bot.app.skills import borrowed_library, skills_of
 from chatops_bot.domain.errors import ChatopsError, ConfigInvalid
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
@@ -152,8 +152,9 @@ async def _run_all(
     runs: list[Run] = []
     async with AsyncExitStack() as stack:
         worlds = await stack.enter_async_context(open_worlds(cases, clock, options.data))
-        skills = skills_of(config)
-        await skills.library.refresh()
+        library = stack.enter_context(borrowed_library(config.skills, config.data))
+        skills = skills_of(config, library)
+        await skills.refresh()
         bench = Bench(config, secrets, worlds, clock, ids, skills)
         if secrets.model is not None and "live" in options.kinds:
             session = await stack.enter_async_context(aiohttp.ClientSession())

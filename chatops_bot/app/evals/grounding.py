@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 _NUMBER = re.compile(r"\d+(?:,\d{3})+(?:\.\d+)?|\d+\.\d+(?![.\d])|\d+")
-_ORDINAL = re.compile(r"(?m)^\s*\d+[.)、]\s")
+_ORDINAL = re.compile(r"(?m)^[^\S\n]*+\d+[.)、]\s")
 
 
 def numbers_in(text: str) -> list[str]:

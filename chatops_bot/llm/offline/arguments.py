@@ -180,7 +180,7 @@ _UNITS = (
 )
 _SPAN_OF_TIME = regex(
     rf"(?P<amount>{NUMBER}|half an?|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|(?:a )?couple of|(?:a )?few)?"
-    r"[\s-]*(?:" + "|".join(f"(?P<{unit}>{pattern})" for unit, pattern in _UNITS) + ")"
+    r"(?:(?<![\s-])[\s-]++)?(?:" + "|".join(f"(?P<{unit}>{pattern})" for unit, pattern in _UNITS) + ")"
 )
 _RECENT_UNIT = regex(r"(?:last|past|previous|this|最近|过去|近|这|本|上|上个|这个|本个)\s*$")
 _NAMED_WINDOWS: tuple[tuple[re.Pattern[str], int], ...] = (

@@ -29,7 +29,7 @@ _DAY_NAMES = {name: str(day) for day, name in enumerate(("sun", "mon", "tue", "w
 _DAY = "|".join(_DAY_NAMES)
 _ATOM = rf"(?:[\d*/?#-]|(?<![a-z])(?:{_DAY})(?![a-z]))+"
 _FIELD = rf"{_ATOM}(?:,{_ATOM})*"
-_WRITTEN = regex(rf"(?<![\w*/,-])(?P<fields>{_FIELD}(?:[ \t]+{_FIELD}){{3,6}})(?![\w*/-])")
+_WRITTEN = regex(rf"(?<![\w*/?#,-])(?P<fields>{_FIELD}(?:[ \t]+{_FIELD}){{3,6}})(?![\w*/-])")
 _ALIAS = regex(r"@(?:" + "|".join(alias[1:] for alias in _ALIASES) + r")\b")
 _ITEM = regex(r"(?:(?P<all>\*)|(?P<low>\d{1,2})(?:-(?P<high>\d{1,2}))?)(?:/(?P<step>\d{1,2}))?", re.ASCII)
 

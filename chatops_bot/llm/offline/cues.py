@@ -65,7 +65,7 @@ RETRACTION = regex(
     r"取消|先别|等等|等一下)(?:吧|了)?+\s*+)++"
 )
 GO_ON = regex(
-    r"\s*(?:please |pls |请)?(?:continue|go on|继续(?:处理)?|接着(?:做)?)(?: please|吧)?\s*[.!。！]?\s*"
+    r"\s*+(?:please |pls |请)?(?:continue|go on|继续(?:处理)?|接着(?:做)?)(?: please|吧)?\s*+[.!。！]?\s*+"
 )
 """Nothing else said: it goes on from the change that was made, and names no task to resume."""
 CONTRAST = regex(r"\b(?:but|instead|rather)\b|但是|但|不过|而是|改为|改成")

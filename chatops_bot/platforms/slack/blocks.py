@@ -2,7 +2,7 @@
 
 Plain text goes into `plain_text` objects, escaped, so that neither tokens nor formatting characters in it come alive.
 Code and facts go into rich text, which Slack shows letter by letter and never parses: no payload can break out of it.
-Only `Mention` makes tokens, from ids that look like ids.
+Only `Mention` makes tokens that call people, from ids that look like ids; a channel that a text of ours names is shown by its name.
 """
 
 import re
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
+from chatops_bot.domain.channel_token import channels_in, parted, with_channels
 from chatops_bot.domain.view import (
     Block,
     Button,
@@ -90,12 +91,16 @@ def _blocks(block: Block) -> Iterator[Json]:
     match block:
         case Markdown(text):
             if text.strip():
-                yield {"type": "markdown", "text": clean(text)}
+                yield {"type": "markdown", "text": with_channels(clean(text), "<#{}>".format)}
         case Heading(text):
             yield {"type": "header", "text": _plain(text, limits.HEADER)}
         case Lines(lines):
-            if any(line.strip() for line in lines):
-                yield {"type": "context", "elements": [_plain("\n".join(lines), limits.TEXT)]}
+            if channels_in(said := "\n".join(lines)):
+                yield _with_channels(said)
+            elif said.strip():
+                yield {"type": "context", "elements": [_plain(said, limits.TEXT)]}
+        case Notice(text, tone) if channels_in(text):
+            yield _with_channels(text if tone == "info" else f"{_MARKS[tone]} {text}")
         case Notice(text, "info"):
             yield {"type": "context", "elements": [_plain(text, limits.TEXT)]}
         case Notice(text, tone):
@@ -234,6 +239,17 @@ def _rich(kind: str, leaves: list[Json]) -> Json:
     return {"type": "rich_text", "elements": [{"type": kind, "elements": leaves}]}
 
 
+def _with_channels(text: str) -> Json:
+    """Text with its channels by their names: leaves that Slack never parses."""
+    leaves: list[Json] = []
+    for number, part in enumerate(parted(clean(text)[: limits.TEXT])):
+        if number % 2:
+            leaves.append({"type": "channel", "channel_id": part})
+        elif part:
+            leaves.append({"type": "text", "text": part})
+    return _rich("rich_text_section", leaves)
+
+
 def _fact_parts(facts: Iterable[Fact]) -> Iterator[list[Json]]:
     """A line a fact, its label bold; the next part begins where one is full. A value is never cut here."""
     part: list[Json] = []
@@ -269,7 +285,8 @@ def _chunks(items: list[Json], most: int) -> Iterable[list[Json]]:
 def _fallback(view: View) -> str:
     """The message for notifications, and for people when Slack refuses its blocks: no address in it is a link."""
     said = view.fallback.strip() or _visible(view) or "…"
-    return escape_within(defanged(said), limits.FALLBACK_BYTES, utf8_size)
+    escaped = escape_within(defanged(said), limits.FALLBACK_BYTES, utf8_size)
+    return with_channels(escaped, "<#{}>".format)
 
 
 def _visible(view: View) -> str:
@@ -331,14 +348,16 @@ def _cut_rich(block: Json, most: int) -> Json:
     (box,) = block["elements"]
     leaves: list[Json] = []
     for leaf in box["elements"]:
-        if kept := leaf["text"][:most]:
+        if "text" not in leaf:
+            leaves.append(leaf)
+        elif kept := leaf["text"][:most]:
             leaves.append({**leaf, "text": kept})
             most -= len(kept)
     return _rich(box["type"], [*leaves, {"type": "text", "text": _CUT}])
 
 
 def _leaf_size(leaf: Json) -> int:
-    return len(leaf["text"])
+    return len(leaf.get("text", ""))
 
 
 def _size(block: Json) -> int:

@@ -8,7 +8,7 @@ Json = dict[str, Any]
 
 
 class _Payload(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class MessageEvent(_Payload):
@@ -64,7 +64,7 @@ class BlockActions(_Payload):
     container: _Container
     message: _Posted | None = None
     actions: list[Action] = Field(min_length=1)
-    state: _State = _State()
+    state: _State = Field(default_factory=_State)
     trigger_id: str = ""
 
     @property
@@ -94,7 +94,7 @@ class Whereabouts(_Payload):
 
 class _View(_Payload):
     private_metadata: str = ""
-    state: _State = _State()
+    state: _State = Field(default_factory=_State)
 
     @property
     def block_of(self) -> dict[str, str]:
@@ -115,13 +115,13 @@ class _AnyState(_Payload):
 
 
 class _AnyView(_Payload):
-    state: _AnyState = _AnyState()
+    state: _AnyState = Field(default_factory=_AnyState)
 
 
 class AnyDialog(_Payload):
     """As much of a dialog as it takes to answer at one of its inputs: for those that are no `ViewSubmission`."""
 
-    view: _AnyView = _AnyView()
+    view: _AnyView = Field(default_factory=_AnyView)
 
     @property
     def blocks(self) -> list[str]:

@@ -4,6 +4,7 @@ The same frames go over the local API, to a screen, and to scripts (`ask --json`
 """
 
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -73,7 +74,11 @@ _BLOCKS: dict[str, type[Block]] = {
     "text_input": TextInput,
 }
 _NAMES = {kind: name for name, kind in _BLOCKS.items()}
-_READERS: dict[str, TypeAdapter[Block]] = {name: TypeAdapter(kind) for name, kind in _BLOCKS.items()}
+
+
+@cache
+def _reader(name: str) -> TypeAdapter[Block]:
+    return TypeAdapter(_BLOCKS[name])
 
 
 def view_to_json(view: View) -> Json:
@@ -86,7 +91,7 @@ def view_from_json(value: Json) -> View:
     """The view that `view_to_json` wrote. Raises PlatformError on anything else."""
     try:
         blocks = tuple(
-            _READERS[block["block"]].validate_python({k: v for k, v in block.items() if k != "block"})
+            _reader(block["block"]).validate_python({k: v for k, v in block.items() if k != "block"})
             for block in value["blocks"]
         )
         return View(blocks, str(value["text"]))

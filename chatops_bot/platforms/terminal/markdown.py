@@ -23,7 +23,7 @@ _LIST_ITEM = re.compile(r" *(?:[-*+]|\d{1,9}[.)]|>) +")
 _HEADING = re.compile(r" {0,3}#{1,6} +\S")
 _WHOLE_ONLY = re.compile(r"\s*[|#]|[-*+>\d.) \t]*\Z|.*(?:`{3}|~{3})")
 """Lines that are printed when the next one has begun: of tables and headings, and those that are or may become a fence."""
-_DELIMITERS = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_DELIMITERS = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+")
 _CELL_END = re.compile(r"(?<!\\)\|")
 
 

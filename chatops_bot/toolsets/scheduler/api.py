@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from chatops_bot.domain.people import Role
 from chatops_bot.toolsets.scheduler import errors
@@ -30,10 +30,11 @@ RETRY = "task_instances.retry"
 LOGS = "task_instances.logs"
 WORKER_LOADS = "worker_loads"
 
-_TASKS = TypeAdapter(tuple[Task, ...])
-_NODES = TypeAdapter(tuple[DagNode, ...])
-_WORKERS = TypeAdapter(tuple[Worker, ...])
-_SAMPLES = TypeAdapter(tuple[LoadSample, ...])
+_WHEN_USED = ConfigDict(defer_build=True)
+_TASKS = TypeAdapter(tuple[Task, ...], config=_WHEN_USED)
+_NODES = TypeAdapter(tuple[DagNode, ...], config=_WHEN_USED)
+_WORKERS = TypeAdapter(tuple[Worker, ...], config=_WHEN_USED)
+_SAMPLES = TypeAdapter(tuple[LoadSample, ...], config=_WHEN_USED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ RunStatus = Literal[
 class Arguments(BaseModel):
     """Arguments with a plain schema: flat properties, no titles, no null branches."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

@@ -1,6 +1,6 @@
-"""delete_task: gone for good; tasks that wait for it lose that dependency."""
+"""delete_task: gone for good; tasks that wait for it lose that dependency. A task like it can be made anew."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
-from chatops_bot.domain.tool import Change, Observation, Outcome, Plan
+from chatops_bot.domain.tool import Change, Inverse, Observation, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import execution_preconditions, schedule_details, target_of
@@ -19,6 +19,8 @@ from chatops_bot.toolsets.scheduler.errors import NotFound
 from chatops_bot.toolsets.scheduler.formatting import one_line, task_title
 from chatops_bot.toolsets.scheduler.lookup import find_task
 from chatops_bot.toolsets.scheduler.observing import deletion_seen
+from chatops_bot.toolsets.scheduler.remaking import remade, settings_of
+from chatops_bot.toolsets.scheduler.wire import DagNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +45,11 @@ class DeleteTask:
     async def plan(self, arguments: DeleteTaskArguments, context: ToolContext) -> Plan:
         api = SchedulerApi(self.client, context.person.role)
         task = await find_task(api, arguments.task_id)
-        dependants = [node for node in await api.dag() if task.id in node.depends_on]
+        nodes = await api.dag()
+        dependants = [node for node in nodes if task.id in node.depends_on]
+        needed = [node for node in nodes for own in nodes if own.id == task.id and node.id in own.depends_on]
         title = task_title(task.name, task.id)
-        names = ", ".join(task_title(node.name, node.id) for node in dependants)
+        inverse = remade(task, _titles(needed), _titles(dependants), self.clock.now())
         return Plan(
             target=target_of(task),
             summary=Phrase(f"永久删除任务 {title}", f"Delete task {title} for good"),
@@ -56,20 +60,18 @@ class DeleteTask:
             risk=Risk.HIGH,
             preconditions={
                 **execution_preconditions(task),
-                "cron_expr": task.cron_expr,
+                **settings_of(task),
                 "dependants": sorted(node.id for node in dependants),
             },
             details=(
-                (Phrase("依赖它的任务", "Tasks that depend on it"), names or "-"),
-                (
-                    Phrase("撤销", "Undo"),
-                    "none: a task made anew has another number, and no dependencies and no past runs",
-                ),
+                (Phrase("依赖它的任务", "Tasks that depend on it"), ", ".join(_titles(dependants)) or "-"),
+                *(((Phrase("撤销", "Undo"), inverse.en),) if isinstance(inverse, Phrase) else ()),
                 (Phrase("状态", "Status"), task.status),
                 *schedule_details(task),
                 (Phrase("类型", "Type"), task.type),
                 (Phrase("将失去的内容", "Payload that is lost"), task.payload),
             ),
+            inverse=inverse if isinstance(inverse, Inverse) else None,
         )
 
     async def apply(self, arguments: DeleteTaskArguments, context: ToolContext) -> Outcome:
@@ -95,6 +97,10 @@ class DeleteTask:
         if not await _is_gone(api, arguments.task_id):
             return None
         return _outcome(arguments.task_id, str(plan.preconditions["name"]), True)
+
+
+def _titles(nodes: Iterable[DagNode]) -> list[str]:
+    return [task_title(node.name, node.id) for node in nodes]
 
 
 async def _is_gone(api: SchedulerApi, task_id: int) -> bool | None:

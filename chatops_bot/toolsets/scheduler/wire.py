@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -45,7 +45,7 @@ FINISHED_STATUSES = frozenset({"success", "failed", "timeout", "cancelled"})
 class Body(BaseModel):
     """A body in either casing; a null counts as absent."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -171,8 +171,8 @@ class Capabilities(Body):
     api_version: int = 1
     extensions: frozenset[str] = frozenset()
     timezone: str = ""
-    shell: Executor = Executor()
-    container: Executor = Executor()
+    shell: Executor = Field(default_factory=Executor)
+    container: Executor = Field(default_factory=Executor)
 
     @property
     def version(self) -> str:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chatops_bot.domain.channel_token import channel_token
 from chatops_bot.domain.view import (
     Block,
     Button,
@@ -233,3 +234,29 @@ def test_no_address_in_the_plain_text_of_a_message_is_a_link():
     )
     assert made["text"] == "see https[:]//evil[.]example/x or evil[.]example/?q=1"
     assert payload(View((Heading("www.evil.example"),), ""))["text"] == "www[.]evil[.]example"
+
+
+@pytest.mark.parametrize(
+    "block", [Notice, lambda text: Notice(text, "warning"), lambda text: Lines(("one", text))]
+)
+def test_a_channel_is_named_live_and_nothing_beside_it_is(block):
+    text = f"only in {channel_token('C0123')} <!channel> *x* or {channel_token('C9<!here>')}"
+    sent = payload(View((block(text),), text))
+    (rich,) = sent["blocks"]
+    leaves = rich["elements"][0]["elements"]
+    assert [leaf["channel_id"] for leaf in leaves if leaf["type"] == "channel"] == ["C0123"]
+    assert "".join(leaf["text"] for leaf in leaves if leaf["type"] == "text").endswith(
+        "only in  <!channel> *x* or C9<!here>"
+    )
+    assert sent["text"] == "only in <#C0123> &lt;!channel&gt; *x* or C9&lt;!here&gt;"
+    check_message_blocks(sent["blocks"])
+
+
+def test_an_answer_that_names_a_channel_shows_it_by_name():
+    (block,) = payload(View((Markdown(f"only in {channel_token('C0123')}"),), "x"))["blocks"]
+    assert block["text"] == "only in <#C0123>"
+
+
+def test_a_view_with_channels_is_cut_like_any_other():
+    long = Notice(f"{channel_token('C1')} {'x' * 2_900}", "warning")
+    check_message_blocks(payload(View((long,) * 40, "x"))["blocks"])

@@ -99,8 +99,41 @@ async def test_a_new_task_is_taken_back_by_deleting_the_one_that_was_made(servic
     assert isinstance((await call.apply("create_task", new)).content["task_id"], int)
 
 
-async def test_a_deletion_and_a_run_cannot_be_taken_back_and_the_deletion_says_so(service, call):
+async def test_a_deletion_is_taken_back_by_a_task_of_the_same_settings_and_says_what_does_not_come_back(
+    service, call
+):
+    task = service.tasks[1]
+    plan = await call.plan("delete_task", {"task_id": 1})
+    assert plan.inverse.tool == "create_task"
+    kept = ("name", "type", "cron_expr", "payload", "image", "timeout_seconds", "max_retry", "retry_policy")
+    assert dict(plan.inverse.arguments) == {name: plan.preconditions[name] for name in kept}
+    assert plan.inverse.summary.en.startswith(
+        f"In part: create task {task['Name']} anew with the same settings; its number, its past runs"
+    )
+    assert "Undo" not in [label.en for label, _ in plan.details]
+    await call.apply("delete_task", {"task_id": 1}, Role.ADMIN)
+    again = await call.plan("create_task", dict(plan.inverse.arguments))
+    assert again.summary.en == f"Create task {task['Name']}"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("Status", "disabled", "none: the task is disabled now, and one made anew would be enabled and run"),
+        ("CronExpr", "@daily", "none: cron_expr cannot be made again as it is"),
+        ("Timezone", "Asia/Tokyo", "none: timezone cannot be made again as it is"),
+        ("RetryOnErrors", "timeout", "none: retry_on_errors cannot be made again as it is"),
+        ("TimeoutSeconds", 0, "none: timeout_seconds cannot be made again as it is"),
+    ],
+)
+async def test_where_no_task_could_be_made_that_runs_the_same_a_deletion_says_that_it_cannot_be_undone(
+    service, call, field: str, value: object, why: str
+):
+    service.tasks[1][field] = value
     plan = await call.plan("delete_task", {"task_id": 1})
     assert plan.inverse is None
-    assert ("Undo", True) in [(label.en, text.startswith("none: ")) for label, text in plan.details]
+    assert ("Undo", why) in [(label.en, text) for label, text in plan.details]
+
+
+async def test_a_run_cannot_be_taken_back(service, call):
     assert (await call.plan("trigger_task", {"task_id": 1})).inverse is None

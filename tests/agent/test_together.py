@@ -1,0 +1,44 @@
+"""What comes out of calls that run at the same time when some of them fail."""
+
+import asyncio
+
+import pytest
+
+from chatops_bot.agent.together import together
+from chatops_bot.domain.errors import StoreUnavailable, TurnLost
+
+
+async def test_a_failure_comes_out_itself_once_the_others_are_stopped():
+    ended: list[str] = []
+
+    async def wait_for_ever() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("the other")
+
+    async def work() -> None:
+        async with together() as group:
+            group.create_task(wait_for_ever())
+            await asyncio.sleep(0)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        await work()
+    assert ended == ["the other"]
+
+
+async def test_a_lost_turn_is_what_comes_out_whatever_else_fails_beside_it():
+    both_ready = asyncio.Barrier(2)
+
+    async def fail(failure: Exception) -> None:
+        await both_ready.wait()
+        raise failure
+
+    async def work() -> None:
+        async with together() as group:
+            group.create_task(fail(StoreUnavailable("The store is away.")))
+            group.create_task(fail(TurnLost("turn_1")))
+
+    with pytest.raises(TurnLost):
+        await work()
