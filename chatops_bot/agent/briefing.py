@@ -23,7 +23,8 @@ async def keeps_nothing(prefix: str, tools: Sequence[str]) -> None:
 
 @dataclass(slots=True)
 class Briefing:
-    """`system` writes the system text for the tools on offer and the names of loaded skills; `history` is the conversation up to
+    """`system` writes the system text for the tools on offer, and takes off the offer what it has no room for, and the names of
+    loaded skills; `history` is the conversation up to
     and with the newest message and its volatile context; `phrases` has what the loop tells the model itself; `marks` are the nonces
     of the conversation's fences; `window` chooses what is sent of it, None for all. `rounds` is how many steps with tools a
     loaded skill asked for, 0 when none did; `skills` are the names of those that the asker can see, `told` those of them that
@@ -47,11 +48,11 @@ class Briefing:
         self, said: Sequence[Message], language: Language, *, may_call: bool = True
     ) -> ModelRequest:
         """The next model call: `said` is what came since in this turn. Raises StoreError when it cannot be kept."""
-        tools = self.toolbox.definitions(language)
         whole = (*self.history, *said)
         sent: Sequence[Message] = whole
         loaded = loaded_in(whole)
         system = SystemMessage(self.system(self.toolbox, loaded))
+        tools = self.toolbox.definitions(language)  # as far as the text had room for them
         if self.window is not None:
             sent = self.window.fit(whole, tools, system.text)
             if loaded_in(sent) != loaded:  # a skill whose text was left out can be loaded again

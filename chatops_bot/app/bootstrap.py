@@ -102,9 +102,8 @@ async def open_bot(
         routed = (model is None and routes(config, secrets)) if routed is None else routed
         texts = configured_texts(config.agents)
         skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
-        registry = await stack.enter_async_context(
-            open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
-        )
+        opening = open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
+        registry = await stack.enter_async_context(opening)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
@@ -119,7 +118,6 @@ async def open_bot(
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
-        await core.secrets.learn()  # before anything is said
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
         await _anchor(stack, config, secrets, kept, platform, clock)
         going_on = partial(_going_on, core, platform, directory, clock, turns, alive)
@@ -136,9 +134,7 @@ async def open_bot(
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
         _look_after(stack, core, config, metrics, policy, health, skills)
         health.recovered()
-        yield Bot(
-            web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills)
-        )
+        yield Bot(web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills))  # fmt: skip
 
 
 def _read_again(core: Core, skills: BotSkills) -> None:
@@ -278,6 +274,7 @@ async def _join(
     _run_beside(
         stack, peers.keep_renewing(), "beat by which other processes know that this one lives", health
     )
+    await core.secrets.learn()  # before anything of a turn or a change is said
     never_started = await going_on(())
     _run_beside(stack, peers.keep_taking_over(), "takeover of what dead processes left", health)
     _run_beside(stack, peers.keep_hearing(), "relay from other processes", health)

@@ -145,23 +145,11 @@ def build_core(
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     briefer = _briefer(
-        config,
-        registry,
-        prompts.registry,
-        store,
-        redactor,
-        clock,
-        ids,
-        skills,
-        model.name,
-        rerouted,
-        node.fences,
+        config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted, node.fences,
         engine.policy.may_ask,
-    )
+    )  # fmt: skip
     rounds = max(1, config.model.max_rounds // 2)
-    for tool in registry:
-        if isinstance(tool, ConsultAgent):
-            tool.answer_with(Loop(model, dispatcher, NothingKept(), clock, ids, max_rounds=rounds), briefer)
+    _let_consult(registry, Loop(model, dispatcher, NothingKept(), clock, ids, max_rounds=rounds), briefer)
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
@@ -174,6 +162,13 @@ def build_core(
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
         reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=prompts,
     )  # fmt: skip
+
+
+def _let_consult(registry: Registry, loop: Loop, briefer: Briefer) -> None:
+    """Where agents can consult each other, `loop` runs what is asked."""
+    for tool in registry:
+        if isinstance(tool, ConsultAgent):
+            tool.answer_with(loop, briefer)
 
 
 def _sealed(

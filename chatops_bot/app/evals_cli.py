@@ -26,10 +26,10 @@ def add_eval(commands: Any) -> None:
     )  # fmt: skip
     run.add_argument("--repeat", type=_times, default=1, help="how often each case runs live (default 1)")
     run.add_argument(
-        "--compare", nargs=2, metavar=("FIRST", "SECOND"), default=(), help="two prompt versions, or folders of prompts"
+        "--compare", nargs=2, metavar=("FIRST", "SECOND"), default=(), help="two prompt versions, or folders of prompts; with --model live"
     )  # fmt: skip
     run.add_argument("--tag", action="append", default=[], help="cases that have this tag")
-    run.add_argument("--json", type=Path, help="write one JSON object a run to this file")
+    run.add_argument("--json", type=Path, help="write one JSON object a run to this file, as each is over")
     run.add_argument("--config", type=Path, help="a bot's configuration (default: none, the shipped prompts)")
     run.set_defaults(run=_run)
     record = inside.add_parser("record", help="make a case of a thread of a bot, redacted")
@@ -51,7 +51,7 @@ def add_eval(commands: Any) -> None:
 
 def _times(text: str) -> int:
     if not (text.isdecimal() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number; give 1 or more.")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 on; give 1 or more.")
     return int(text)
 
 

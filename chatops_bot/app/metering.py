@@ -265,6 +265,8 @@ def _counting_prompt(prompts: Prompts, metrics: Metrics) -> Callable[..., Any]:
     async def put(prompt: KeptPrompt, seconds: float) -> None:
         await prompts.put(prompt, seconds)
         metrics.prompts.labels(prompt.agent_id, prompt.version).inc()
+        if prompt.over_soft:
+            metrics.prompts_over_soft.labels(prompt.agent_id, prompt.version).inc()
         metrics.prompt_chars.labels(prompt.agent_id, prompt.version).observe(
             len(prompt.prefix) + len(prompt.suffix or "")
         )

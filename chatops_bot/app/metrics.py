@@ -105,6 +105,10 @@ class Metrics:
         self.prompts = Counter(
             "chatops_prompts", "Prompts of model calls, by agent and version of its text.", ["agent", "version"], registry=of,
         )  # fmt: skip
+        self.prompts_over_soft = Counter(
+            "chatops_prompts_over_soft", "Prompts of model calls that were over the soft limit of their agent.", ["agent", "version"],
+            registry=of,
+        )  # fmt: skip
         self.prompt_chars = Histogram(
             "chatops_prompt_chars", "How long the system text of a model call was.", ["agent", "version"],
             buckets=_PROMPT_CHARS, registry=of,

@@ -44,7 +44,7 @@ def read_budgets(path: Path) -> dict[str, Budget]:
         first = error.errors()[0]
         at = f"{'.'.join(map(str, first['loc']))}: " if first["loc"] else ""
         raise ConfigInvalid(
-            f"{path}: is no file of budgets ({at}{first['msg'].lower()}); delete it and make it anew with `prompt budgets`."
+            f"{path}: is no file of budgets ({at}{first['msg'].lower()}); correct it, or delete it and run `prompt budgets` again."
         ) from error
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from chatops_bot.app.clock import SystemClock
@@ -14,7 +15,7 @@ from chatops_bot.app.config import Config, load_redis_url
 from chatops_bot.app.prompt_budgets import write_budgets
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
-from chatops_bot.app.prompt_sizes import SCENARIOS, prompt_for, reviewed
+from chatops_bot.app.prompt_sizes import SCENARIOS, prompt_for, reviewed, shipped_skills
 from chatops_bot.app.where import CONFIG, DEMO, Where, tell_of_defaults
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import AgentConfig
@@ -76,18 +77,20 @@ async def explain_kept(where: Where, beginning: str, agent: str) -> int:
 
 
 def explain(config: AgentsConfig, wanted: Wanted) -> int:
-    """Print what the prompt of an agent is made of, as its texts stand now, offered all its tools."""
+    """Print what the prompt of an agent is made of, as its texts stand now, offered all its tools and the skills that ship."""
     texts = PromptRegistry(configured_texts(config))
     agent_id = wanted.agent or config.agent_in(wanted.channel)
     version = wanted.version or (texts.version_for(agent_id, wanted.channel) if wanted.channel else "")
     agent = texts.get(agent_id, wanted.lang, version)
-    prompt = prompt_for(texts, agent, SCHEDULER_SPECS, channel=wanted.channel or "(none)")
+    prompt = prompt_for(
+        texts, agent, SCHEDULER_SPECS, skills=shipped_skills(), channel=wanted.channel or "(none)"
+    )
     why = f"because of {'agents.channels' if wanted.channel in config.channels else 'agents.default'}"
     lines = [
         f"agent {agent.agent_id}{'' if wanted.agent else f' ({why})'}, version {agent.version}, {agent.lang}",
         f"stable part {prompt.prefix_hash[:SHORT]}, tools {prompt.tools_hash[:SHORT]}, texts {prompt.config_hash[:SHORT]}",
         "",
-        _sizes({part.title: part.text for part in prompt.sections}),
+        _sizes({**_sections(prompt.prefix), "CONTEXT": prompt.suffix}),
         "",
         f"tools: {', '.join(prompt.tools) or 'none'}",
     ]
@@ -110,7 +113,9 @@ def lint(config: AgentsConfig) -> int:
         warnings = {
             warning
             for offered in SCENARIOS.values()
-            for warning in prompt_for(texts, agent, specs, names=offered).warnings
+            for warning in prompt_for(
+                texts, agent, specs, names=offered
+            ).warnings  # skills are not an agent's text
         }
         found += [f"{at}: {each}" for each in (*sorted(warnings), *_named_tools(agent, names))]
     _say("\n".join(found) or f"Nothing to look at in the texts of {', '.join(texts.agent_ids)}.")
@@ -191,7 +196,7 @@ def _suffix(kept: KeptPrompt) -> str:
 
 
 def _sections(prefix: str) -> dict[str, str]:
-    """The stable part by its titles. No value can make a line that looks like one: the builder sees to it."""
+    """The stable part by its titles; the follow-up rule, which has none, counts with the section before it. No value can make a line that looks like one: the builder sees to it."""
     found: dict[str, list[str]] = {}
     title = "AGENT IDENTITY"
     for line in prefix.splitlines():
@@ -203,7 +208,7 @@ def _sections(prefix: str) -> dict[str, str]:
 
 def _changes(before: str, after: str) -> list[str]:
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
-    return [line for line in lines if not line.startswith(("---", "+++", "@@"))]
+    return [line for line in islice(lines, 2, None) if not line.startswith("@@")]  # two lines name the files
 
 
 def _sizes(sections: Mapping[str, str]) -> str:

@@ -10,22 +10,25 @@ An operator's folder is laid over the shipped one: a file of the same name repla
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
-from chatops_bot.app.bundled import bundled, load_phrases
+from chatops_bot.app.bundled import bundled, load_phrases, load_routing
 from chatops_bot.app.config_file import problems_of, read_config_file
 from chatops_bot.app.policy_config import Section
 from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.context.prompt_factory import build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptTexts
-from chatops_bot.context.prompt_types import AgentConfig
+from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext
 from chatops_bot.context.rollout import Rollout, Rollouts
-from chatops_bot.domain.errors import ConfigInvalid
+from chatops_bot.domain.errors import ConfigInvalid, PromptInvalid
 from chatops_bot.domain.language import Language
 
 M = TypeVar("M", bound=BaseModel)
+_ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 
 
@@ -55,9 +58,34 @@ def configured_texts(config: AgentsConfig) -> PromptTexts:
         for key, agent_id in named.items()
         if agent_id not in texts.defaults
     ]
+    problems += _not_read(config.folder) if config.folder else ()
+    problems += (problem for agent in texts.agents.values() for problem in _not_built(agent))
     if problems:
         raise ConfigInvalid("\n".join(problems))
     return texts if config.rollout else replace(texts, rollouts=replace(texts.rollouts, enabled=False))
+
+
+def _not_read(folder: Path) -> Iterator[str]:
+    """Files of an operator's folder that nothing reads, such as a misspelt one: its author would believe it in force. Copies of
+    shipped files, as they are, say nothing else than those."""
+    read = {"rollout.yaml", *(f"tools.{lang}.yaml" for lang in LANGUAGES)}
+    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        at = path.relative_to(folder)
+        is_agent = at.parent == Path("agents") and at.suffix == ".yaml"
+        is_note = at.suffix in {".md", ".txt"} or any(part.startswith(".") for part in at.parts)
+        shipped = bundled("prompts") / at
+        is_copy = shipped.is_file() and shipped.read_bytes() == path.read_bytes()
+        if not (is_agent or is_note or is_copy or str(at) in read):
+            yield f"{path}: is not read; there are agents/*.yaml, {', '.join(sorted(read))}; rename or remove it."
+
+
+def _not_built(agent: AgentConfig) -> Iterator[str]:
+    """Why no prompt can be made of an agent, whatever its tools: each turn would fail."""
+    session = SessionContext(session_id="check", agent_id=agent.agent_id, current_time=_ANY_TIME)
+    try:
+        build_agent_system_prompt(agent, (), session, "check", options=PromptOptions(tell_goal=False))
+    except PromptInvalid as error:
+        yield f"agents/{agent.agent_id}, version {agent.version}, {agent.lang}: {'; '.join(error.problems)}."
 
 
 def read_prompts(folders: Sequence[Path]) -> PromptTexts:
@@ -89,7 +117,8 @@ def read_prompts(folders: Sequence[Path]) -> PromptTexts:
     ]
     if problems:
         raise ConfigInvalid("\n".join(problems))
-    return PromptTexts(by_key, defaults, tools, Rollouts(rollout.agents, rollout.enabled))
+    ranks = {name: rank.sort_hint for name, rank in load_routing().tools.items()}
+    return PromptTexts(by_key, defaults, tools, Rollouts(rollout.agents, rollout.enabled), ranks)
 
 
 def _read_agent(path: Path) -> AgentConfig:

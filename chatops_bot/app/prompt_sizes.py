@@ -7,17 +7,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from chatops_bot.app.bundled import bundled, load_skill_words
+from chatops_bot.context.hardening import inline
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptRegistry
-from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext
+from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief
+from chatops_bot.context.skill_text import ShownSkills, skill_section
 from chatops_bot.domain.language import Language
+from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT, Skill
+from chatops_bot.domain.tool import CONSULT_AGENT, FIND_TOOLS, READ_RESULT
 from chatops_bot.ports import ToolSpec
 from chatops_bot.sessions.tool_briefs import brief_of
+from chatops_bot.skillpacks.folder import SkillFolder
 
 NOON = datetime(2025, 3, 2, 14, 32, tzinfo=UTC)
+WITH_SKILLS = "with_skills"
+"""The scenario of most model calls of a bot as it ships: every tool, those of the agent itself among them, and its skills."""
 _ROUTED = ("query_instances", "analyze_failure", "get_task_detail")
-SCENARIOS: dict[str, tuple[str, ...] | None] = {"all_tools": None, "triage": _ROUTED, "no_tools": ()}
+SCENARIOS: dict[str, tuple[str, ...] | None] = {
+    "all_tools": None,
+    "triage": _ROUTED,
+    "no_tools": (),
+    WITH_SKILLS: None,
+}
 """Names of the tools that are offered; None for all that the agent may use."""
+_OF_THE_AGENT = (LOAD_SKILL, RUN_SKILL_SCRIPT, FIND_TOOLS, READ_RESULT, CONSULT_AGENT)
 _GOALS: dict[Language, str] = {"zh": "最近哪些任务失败了？", "en": "What failed recently?"}
 
 
@@ -29,13 +43,21 @@ class Reviewed:
     prompt: AgentPrompt
 
 
+def shipped_skills() -> list[Skill]:
+    """The skills that ship, in the order of a catalogue."""
+    read = SkillFolder(bundled("skills"), "skills").read()
+    return sorted((skill for skill in read if isinstance(skill, Skill)), key=lambda skill: skill.name)
+
+
 def reviewed(texts: PromptRegistry, specs: Sequence[ToolSpec]) -> Iterator[Reviewed]:
     """The prompt of every agent, version, language and scenario."""
+    skills = shipped_skills()
     for agent in texts:
         for scenario, names in SCENARIOS.items():
+            told = skills if scenario == WITH_SKILLS else None
             yield Reviewed(
                 f"{agent.agent_id}.{agent.version}.{agent.lang}.{scenario}",
-                prompt_for(texts, agent, specs, names=names),
+                prompt_for(texts, agent, specs, names=names, skills=told),
             )
 
 
@@ -45,15 +67,20 @@ def prompt_for(
     specs: Sequence[ToolSpec],
     *,
     names: Sequence[str] | None = None,
+    skills: Sequence[Skill] | None = None,
     channel: str = "C0123456789",
 ) -> AgentPrompt:
-    """What the agent would be told in `channel`, offered the tools of these names, None for all that it may use."""
+    """What the agent would be told in `channel`, offered the tools of these names, None for all that it may use. With `skills` it
+    is told of them, and has the tools of the agent itself, as a bot has that runs."""
     briefs = [
-        brief_of(spec, texts.scenarios(spec.name))
+        brief_of(spec, texts.scenarios(spec.name), texts.rank(spec.name))
         for spec in specs
-        if (agent.tool_allow is None or spec.name in agent.tool_allow)
-        and (names is None or spec.name in names)
+        if names is None or spec.name in names
     ]
+    section = ""
+    if skills is not None:
+        briefs += [_brief_of_own(texts, name) for name in _OF_THE_AGENT]
+        section = skill_section(ShownSkills(skills), (), load_skill_words()[agent.lang], inline)
     session = SessionContext(
         session_id="example",
         agent_id=agent.agent_id,
@@ -61,5 +88,11 @@ def prompt_for(
         channel=channel,
         user_role="operator",
     )
-    options = PromptOptions(tool_text="names", tell_goal=False)
-    return build_agent_system_prompt(agent, briefs, session, _GOALS[agent.lang], options=options)
+    allowed = [brief for brief in briefs if agent.tool_allow is None or brief.name in agent.tool_allow]
+    options = PromptOptions(tool_text="names", tell_goal=False, skills=section)
+    return build_agent_system_prompt(agent, allowed, session, _GOALS[agent.lang], options=options)
+
+
+def _brief_of_own(texts: PromptRegistry, name: str) -> ToolBrief:
+    scenarios = texts.scenarios(name)
+    return ToolBrief(name=name, description=name, permission_level="read", scenarios=scenarios)

@@ -64,7 +64,8 @@ def assembled(
     routed: bool,
 ) -> Registry:
     """The tools of back ends, and those of the agent itself: what reaches skills and earlier results, what finds a tool where
-    they are `routed`, and what asks another agent where there are several that may."""
+    they are `routed`, and what asks another agent where there are several that may. On the wire they stand in the order that
+    they have in the text of the prompt, the most used first."""
     read_back = (
         skills.read_result(store.transcripts, store.results)
         if store
@@ -78,7 +79,9 @@ def assembled(
     consult = (
         [ConsultAgent(load_description(CONSULT_AGENT), depth)] if depth and len(prompts.agent_ids) > 1 else []
     )
-    return Registry([*tools, *consult])
+    return Registry(
+        sorted([*tools, *consult], key=lambda tool: (-prompts.rank(tool.spec.name), tool.spec.name))
+    )
 
 
 class _NoResults:

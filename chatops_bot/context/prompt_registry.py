@@ -5,7 +5,7 @@ with what it took.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from chatops_bot.context.arm_guard import ArmGuard
 from chatops_bot.context.prompt_types import AgentConfig, Scenarios
@@ -17,12 +17,13 @@ from chatops_bot.domain.language import Language
 @dataclass(frozen=True, slots=True)
 class PromptTexts:
     """A whole set, checked. `agents` by id, language and version; `defaults` is the version by agent that no rollout changes;
-    `tools` says by language and tool when to use it."""
+    `tools` says by language and tool when to use it, `ranks` by tool how far to the front it stands, 0 for one it does not name."""
 
     agents: Mapping[tuple[str, Language, str], AgentConfig]
     defaults: Mapping[str, str]
     tools: Mapping[Language, Mapping[str, str]]
     rollouts: Rollouts
+    ranks: Mapping[str, int] = field(default_factory=dict)
 
 
 class PromptRegistry:
@@ -75,6 +76,10 @@ class PromptRegistry:
         """When to use a tool; empty for one that the texts do not know."""
         zh, en = (self._texts.tools[lang].get(tool) for lang in ("zh", "en"))
         return Scenarios(zh=(zh,) if zh else (), en=(en,) if en else ())
+
+    def rank(self, tool: str) -> int:
+        """How far to the front a tool stands, in the text and on the wire."""
+        return self._texts.ranks.get(tool, 0)
 
     def __iter__(self) -> Iterator[AgentConfig]:
         """Every agent in each language and version, for what has to know all texts, such as the redactor and the linter."""

@@ -18,7 +18,8 @@ FORMAT = "prompt-1"
 
 @dataclass(frozen=True, slots=True)
 class KeptPrompt:
-    """`tools` are the names of those that were offered, in their order. `suffix` is None where it was left out."""
+    """`tools` are the names of those that were offered, in their order. `suffix` is None where it was left out. `over_soft`: it is longer
+    than its agent's soft limit."""
 
     agent_id: str
     version: str
@@ -29,6 +30,7 @@ class KeptPrompt:
     tools: tuple[str, ...]
     prefix: str
     suffix: str | None
+    over_soft: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,20 @@ def whole(prefix: str, suffix: str) -> str:
 
 
 def prompt_of(
-    agent_id: str, version: str, lang: Language, tools: Sequence[str], prefix: str, suffix: str, *, keep_suffix: bool = True
-) -> KeptPrompt:  # fmt: skip
+    agent_id: str,
+    version: str,
+    lang: Language,
+    tools: Sequence[str],
+    prefix: str,
+    suffix: str,
+    *,
+    keep_suffix: bool = True,
+    over_soft: bool = False,
+) -> KeptPrompt:
     """What to keep of a prompt that is being sent."""
     return KeptPrompt(
         agent_id, version, lang, digest(whole(prefix, suffix)), digest(prefix), digest(suffix), tuple(tools), prefix,
-        suffix if keep_suffix else None,
+        suffix if keep_suffix else None, over_soft,
     )  # fmt: skip
 
 

@@ -202,9 +202,9 @@ CLAIMED = Phrase("已批准，正在执行。", "Approved; it is running now.")
 APPLIED = Phrase("已执行一次。", "It was run, once.")
 APPLY_FAILED = Phrase("已批准，但执行失败；没有再试。", "It was approved but failed; it was not tried again.")
 OUTCOME_UNKNOWN = Phrase(
-    "无法确认是否已生效：请到系统中核对 {target} 的当前状态。机器人没有再试，也不会再试。",
-    "It is not known whether this took effect: check the current state of {target} in the system itself. It was not tried "
-    "again and will not be.",
+    "无法确认是否已生效：请到系统中核对 {target} 的当前状态。机器人不会自行再试。",
+    "It is not known whether this took effect: check the current state of {target} in the system itself. The bot does not try it "
+    "again by itself.",
 )
 DRIFTED = Phrase(
     "没有执行：提出之后情况已经变化。如仍需要，请重新提出。",
@@ -232,6 +232,9 @@ DRIFT_FOUND = Phrase("再次核对时发现", "Found when checking again")
 
 # What a card says afterwards
 ASKED_FOR_AGAIN = Phrase("已重新提出：提案 {code}。", "Proposed again, as {code}.")
+TAKEN_BACK_BY = Phrase(
+    "已于 {time} 撤销（提案 {code}）。", "It no longer stands: proposal {code} took it back, seen at {time}."
+)
 UNDONE_BY = Phrase("撤销它的提案：{code}。", "The proposal that takes it back: {code}.")
 REVERTS = Phrase(
     "除非有人保留，将于 {time} 自动撤销。", "It is taken back at {time} unless somebody keeps it."

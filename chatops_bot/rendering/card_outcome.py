@@ -241,7 +241,11 @@ def _afterwards(proposal: Proposal, language: Language, codes: Mapping[str, str]
     if proposal.superseded_by and proposal.state in TRIED:
         renewed = notices.ASKED_FOR_AGAIN.filled(code=code_of(proposal.superseded_by, codes))
         yield Notice(renewed.said_in(language))
-    if proposal.undone_by:
+    if proposal.undone_by and proposal.taken_back_at is not None:
+        time = clock_text(proposal.taken_back_at, proposal.created_at)
+        taken_back = notices.TAKEN_BACK_BY.filled(code=code_of(proposal.undone_by, codes), time=time)
+        yield Notice(taken_back.said_in(language), "warning")
+    elif proposal.undone_by:
         undone = notices.UNDONE_BY.filled(code=code_of(proposal.undone_by, codes))
         yield Notice(undone.said_in(language))
     elif proposal.keep_until is not None and not proposal.kept_by_id:

@@ -17,13 +17,13 @@ from chatops_bot.sandbox.limits import Limits
 
 SKILL = "/skill"
 WORKSPACE = "/workspace"
-_TMP = "/tmp"  # noqa: S108  # the sandbox's own
+TMP = "/tmp"  # noqa: S108  # the sandbox's own
 
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": WORKSPACE,
     "PWD": WORKSPACE,
-    "TMPDIR": _TMP,
+    "TMPDIR": TMP,
     "LANG": "C.UTF-8",
     "TZ": "UTC",
 }
@@ -49,7 +49,7 @@ def command(
         *(part for target, place in host.links for part in ("--symlink", target, place)),
         *(part for path in host.devices for part in ("--dev-bind", path, path)),
         *("--size", str(limits.workspace_bytes), "--tmpfs", WORKSPACE),
-        *("--size", str(limits.tmp_bytes), "--tmpfs", _TMP),
+        *("--size", str(limits.tmp_bytes), "--tmpfs", TMP),
         *("--dir", SKILL),
         *(
             part

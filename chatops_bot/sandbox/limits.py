@@ -10,7 +10,7 @@ class Limits:
     """Sizes in bytes, times in seconds.
 
     The kernel counts `memory_bytes`, `cpu_seconds` and `open_files` for each process, so `total_memory_bytes`, of all
-    together, is watched from outside. `output_bytes` is what is kept of each stream; past `flood_bytes` the script is ended,
+    together, is watched from outside; so is the number of `files` in /workspace and /tmp, which bubblewrap cannot limit. `output_bytes` is what is kept of each stream; past `flood_bytes` the script is ended,
     since to read a flood costs the bot as much as to write it costs the script.
     """
 
@@ -24,6 +24,7 @@ class Limits:
     file_bytes: int = 32 * MIB
     workspace_bytes: int = 64 * MIB
     tmp_bytes: int = 16 * MIB
+    files: int = 10_000
     output_bytes: int = 256 * 1024
     flood_bytes: int = 8 * MIB
     at_once: int = 4

@@ -1,5 +1,6 @@
 """The files of a skill, opened so that nothing can be swapped in between: plain files only, no link is ever followed."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -38,10 +39,13 @@ def opened(folder: Path) -> Iterator[dict[str, int]]:
 
 
 def _open_plain(name: str, at: int) -> int | None:
-    """A descriptor of the plain file `name`; None for a link, a device, a socket or a pipe, which are never opened for good."""
+    """A descriptor of the plain file `name`; None for a link, a device, a socket or a pipe, which are never opened for good, and for
+    what may not be read. Raises OSError where a disk fails or this process has too much open: a skill with a file missing is another skill."""
     try:
         fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at)
-    except OSError:
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE, errno.EIO):
+            raise
         return None
     if stat.S_ISREG(os.fstat(fd).st_mode):
         return fd

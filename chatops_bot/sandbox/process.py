@@ -18,15 +18,16 @@ from typing import BinaryIO
 
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
-from chatops_bot.sandbox.bubblewrap import command
+from chatops_bot.sandbox.bubblewrap import TMP, WORKSPACE, command
 from chatops_bot.sandbox.host import Host
+from chatops_bot.sandbox.inodes import files_in
 from chatops_bot.sandbox.limits import MIB, Limits
 from chatops_bot.sandbox.memory import memory_of_tree
 from chatops_bot.sandbox.output import Kept
 
 _CHUNK = 64 * 1024
 _LOOKS_EVERY = 0.1
-"""Seconds between two looks at the memory of all processes together."""
+"""Seconds between two looks at the memory and the files of all processes together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,8 @@ class _Running:
             await asyncio.sleep(_LOOKS_EVERY)
             if memory_of_tree(self._first) > self._limits.total_memory_bytes:
                 self.kill(_too_much_memory(self._limits))
+            if files_in(self._first, (WORKSPACE, TMP)) > self._limits.files:
+                self.kill(_too_many_files(self._limits))
 
 
 async def _start(
@@ -241,6 +244,12 @@ def _overtime(limits: Limits) -> Phrase:
 def _flood(limits: Limits) -> Phrase:
     size = limits.flood_bytes // MIB
     return Phrase(f"输出超过 {size} MiB，已被终止", f"killed: it wrote more than {size} MiB")
+
+
+def _too_many_files(limits: Limits) -> Phrase:
+    return Phrase(
+        f"创建的文件超过 {limits.files:,} 个，已被终止", f"killed: it made more than {limits.files:,} files"
+    )
 
 
 def _too_much_memory(limits: Limits) -> Phrase:

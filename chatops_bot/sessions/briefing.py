@@ -223,7 +223,8 @@ class Briefer:
     def _system(
         self, agent: AgentConfig, turn_input: TurnInput, skills: ShownSkills
     ) -> Callable[[Toolbox, frozenset[str]], str]:
-        """Writes the stable part of the prompt for the tools on offer and the loaded skills."""
+        """Writes the stable part of the prompt for the tools on offer and the loaded skills. A tool that it has no room for is
+        taken off the offer: what the text does not name is not on the wire either."""
         session, generation = self._session(agent, turn_input), self._texts.generation
 
         def system(toolbox: Toolbox, loaded: frozenset[str]) -> str:
@@ -232,11 +233,21 @@ class Briefer:
             options = PromptOptions(tool_text="names", skills=section)
 
             def build() -> AgentPrompt:
-                briefs = [brief_of(tool.spec, self._texts.scenarios(tool.spec.name)) for tool in toolbox]
+                briefs = [
+                    brief_of(tool.spec, self._texts.scenarios(name), self._texts.rank(name))
+                    for name, tool in zip(names, toolbox, strict=True)
+                ]
                 return build_agent_system_prompt(agent, briefs, session, turn_input.text, options=options)
 
             which = (generation, agent.agent_id, agent.version, agent.lang, names, section)
-            return self._clean(self._prompts.get(which, build).prefix)
+            prompt = self._prompts.get(which, build)
+            if left_out := [name for name in names if name not in prompt.tools]:
+                _log.warning(
+                    "the prompt of %s is over its hard limit, so these tools are not on offer: %s; shorten its texts",
+                    agent.agent_id, ", ".join(left_out),
+                )  # fmt: skip
+                toolbox.keep_to(prompt.tools)
+            return self._clean(prompt.prefix)
 
         return system
 

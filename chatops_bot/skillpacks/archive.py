@@ -62,7 +62,8 @@ def unpacked(data: bytes, kept: Path) -> Path:
     folder = kept / hashlib.sha256(data).hexdigest()[:40]
     if not _is_readable(folder):
         kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-        set_aside(folder)
+        if os.path.lexists(folder) and not _is_readable(folder):  # it may have come this moment, and be well
+            set_aside(folder)
         try:
             unpack(_members(data), folder, len(data))
         except (

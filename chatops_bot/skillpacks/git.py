@@ -33,6 +33,8 @@ _LOOK_SECONDS = 0.2
 TAR_BYTES = UNPACKED_BYTES
 PACK_BYTES = 100 * 1024 * 1024
 """Largest file that git may write while it fetches: one commit of a repository that holds more than skills."""
+MEMORY_BYTES = 512 * 1024 * 1024
+"""What git may take for itself: it holds whole files in memory, and half a megabyte of pack can stand for gigabytes of them."""
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _BLAMES = (("fatal:", "error:"), ("remote:",))
 """How the lines begin in which git says why it failed, and those in which the other side does."""
@@ -48,6 +50,8 @@ _SETTINGS = (
     "fetch.recurseSubmodules=false",
     "gc.auto=0",
     "maintenance.auto=false",
+    "core.bigFileThreshold=16m",
+    "pack.threads=1",
     "http.lowSpeedLimit=1000",
     "http.lowSpeedTime=10",
     "tar.umask=0077",
@@ -79,9 +83,7 @@ class SkillRepository:
         except OSError as error:
             yield not_kept(self.name, self.name, self.kept, error)
         else:
-            with suppress(
-                OSError
-            ):  # then there is no copy to fall back on, and what was read is whole all the same
+            with suppress(OSError):  # what was read is whole; there is just no copy to fall back on
                 (self.kept / self._last).write_text(folder.name, encoding="ascii")
             yield from read_package(folder, self.name)
             return
@@ -130,6 +132,10 @@ class SkillRepository:
             raise PackageRefused(
                 f"git 在 {FETCH_SECONDS:g} 秒内没有完成。", f"git did not finish within {FETCH_SECONDS:g} s."
             )
+        if running.returncode == -signal.SIGXFSZ:
+            raise PackageRefused(
+                "仓库过大。", f"holds more than {PACK_BYTES >> 20} MB; name a subdir, or another ref."
+            )
         if running.returncode:
             why = _reason(said)
             raise PackageRefused(f"git 失败：{why}", f"git failed: {why}")
@@ -171,9 +177,10 @@ def _environment(home: str) -> dict[str, str]:
 
 
 def _limit(process: int) -> None:
-    """No file of it, or of what it starts, may grow beyond a pack's size."""
+    """No file of it, or of what it starts, may grow beyond a pack's size, and none of them may take all memory."""
     with suppress(ProcessLookupError):
         resource.prlimit(process, resource.RLIMIT_FSIZE, (PACK_BYTES, PACK_BYTES))
+        resource.prlimit(process, resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 def _kill(leader: int) -> None:

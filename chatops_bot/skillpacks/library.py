@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Protocol
 
@@ -12,6 +13,9 @@ from chatops_bot.domain.skill import BrokenSkill, Skill
 from chatops_bot.skillpacks.folder import SKILL_FILE
 
 _log = logging.getLogger(__name__)
+
+AT_ONCE = 8
+"""Sources that are read at the same time. A bot that starts waits for them, and a repository that is away takes half a minute."""
 
 
 class Source(Protocol):
@@ -42,10 +46,7 @@ class SkillLibrary:
         """Read every source again, in a thread. Until it is done the skills are those of before; one call at a time."""
         before, known = self._skills, set(self._broken)
         try:
-            self._skills, self._broken = await asyncio.to_thread(self.read)
-        except asyncio.CancelledError:
-            self._stop.set()
-            raise
+            self._skills, self._broken = await self.read_in_thread()
         except OSError as error:
             _log.error("the skills were not read again, and those before stay in use: %s", error)
             return
@@ -58,12 +59,21 @@ class SkillLibrary:
         if new and self.as_before:
             _log.warning("these skills stay as they were read before: %s", ", ".join(sorted(self.as_before)))
 
+    async def read_in_thread(self) -> tuple[tuple[Skill, ...], tuple[BrokenSkill, ...]]:
+        """As `read`. Once it was cancelled, nothing is read any more."""
+        try:
+            return await asyncio.to_thread(self.read)
+        except asyncio.CancelledError:
+            self._stop.set()
+            raise
+
     def read(self) -> tuple[tuple[Skill, ...], tuple[BrokenSkill, ...]]:
-        """The skills there are, sorted by name, and those that cannot be used. Blocks."""
+        """The skills there are, sorted by name, and those that cannot be used. Blocks, as long as the slowest source takes."""
         skills: dict[str, Skill] = {}
         broken: list[BrokenSkill] = []
-        for source in self._sources:
-            found = list(source.read())
+        with ThreadPoolExecutor(AT_ONCE, "skills") as threads:
+            read = [*threads.map(lambda source: list(source.read()), self._sources)]
+        for source, found in zip(self._sources, read, strict=True):
             wrong = [each for each in found if isinstance(each, BrokenSkill)]
             usable = [each for each in found if isinstance(each, Skill)]
             usable += self._as_before(source.name, wrong, {each.name for each in usable})

@@ -27,6 +27,20 @@ def read_threads(
         ) from error
 
 
+def read_people(path: Path) -> list[tuple[str, str]]:
+    """Ids and names of everybody who wrote to the bot in any thread. Raises StoreError."""
+    try:
+        with closing(open_read_only(path)) as db:
+            return db.execute(
+                "SELECT DISTINCT json_extract(body, '$.author_id') AS id, json_extract(body, '$.author_name') AS name "
+                "FROM entries WHERE id IS NOT NULL AND name IS NOT NULL ORDER BY id, name"
+            ).fetchall()
+    except sqlite3.Error as error:
+        raise StoreError(
+            f"{path} cannot be read ({error}); name the data folder of a bot that has run."
+        ) from error
+
+
 def _entries(db: sqlite3.Connection, key: SessionKey) -> list[Entry]:
     rows = db.execute("SELECT body FROM entries WHERE session = ? ORDER BY seq", (str(key),))
     return [entry_from(body, str(key)) for (body,) in rows]

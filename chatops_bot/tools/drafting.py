@@ -98,21 +98,23 @@ class Drafter:
         if refusal is not None:
             raise ToolRefused(refusal)
         bare = replace(bare, quorum=self._policy.quorum(subject))
+        return self.sealed(self._with_time_to_keep(bare, subject, language))
+
+    def _with_time_to_keep(self, bare: Proposal, subject: Subject, language: Language) -> Proposal:
+        """`bare` with how long it stands unless it is kept, or, where it stands for good against the rules, with that on its card."""
         # What takes something back stands for good, whatever the rules wish.
-        keep_for = None if inverse_of else self._policy.keep_for(subject)
+        keep_for = None if bare.inverse_of else self._policy.keep_for(subject)
         if keep_for is None:
-            return self.sealed(bare)
+            return bare
         # So does what nobody can take back, and what the seal cannot cover since only the outcome will tell how to take it back.
+        plan, is_in_part = bare.plan, bare.effect is Effect.DESTRUCTIVE
         is_sealed = plan.inverse is not None and not plan.inverse.filled
         # What is deleted comes back in part at most, which nobody should find out afterwards.
-        is_in_part = tool.spec.effect is Effect.DESTRUCTIVE
-        if not is_sealed or is_in_part:
-            phrase = _KEPT_SINCE_IN_PART if is_sealed else _KEPT_ANYWAY
-            said = phrase.filled(minutes=f"{keep_for.total_seconds() / 60:g}").said_in(language)
-            return self.sealed(
-                replace(bare, plan=replace(plan, details=(*plan.details, (_TAKEN_BACK, said))))
-            )
-        return self.sealed(replace(bare, keep_for=keep_for))
+        if is_sealed and not is_in_part:
+            return replace(bare, keep_for=keep_for)
+        phrase = _KEPT_SINCE_IN_PART if is_sealed else _KEPT_ANYWAY
+        said = phrase.filled(minutes=f"{keep_for.total_seconds() / 60:g}").said_in(language)
+        return replace(bare, plan=replace(plan, details=(*plan.details, (_TAKEN_BACK, said))))
 
     def sealed(self, proposal: Proposal) -> Proposal:
         """`proposal` with the seal of the action that it holds."""

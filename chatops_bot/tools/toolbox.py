@@ -1,7 +1,7 @@
 """The tools of one turn: which of all there are its agent may use, and which of those the model is offered now.
 
-What is offered is what the prompt names, what the wire carries and what the dispatcher accepts. It only grows during a
-turn: a loaded skill brings its tools, and a model that missed one finds it.
+What is offered is what the prompt names, what the wire carries and what the dispatcher accepts. It grows during a turn: a
+loaded skill brings its tools, and a model that missed one finds it. Only what the prompt has no room for is taken back.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -39,6 +39,11 @@ class Toolbox:
             return
         self._offered = more
         self._tools = self._registry.narrowed(more)
+
+    def keep_to(self, names: Collection[str]) -> None:
+        """Take back the offer of all others."""
+        self._offered &= frozenset(names)
+        self._tools = self._registry.narrowed(self._offered)
 
     def __iter__(self) -> Iterator[Tool]:
         """What is offered, in the registry's order."""

@@ -8,10 +8,14 @@ import pytest
 from chatops_bot.app import prompt_cli
 from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.app.prompt_sizes import prompt_for, shipped_skills
 from chatops_bot.app.where import Where
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
 from chatops_bot.domain.kept_prompt import KeptPrompt, prompt_of
 from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.toolsets.scheduler.toolset import SCHEDULER_SPECS
 from tests.app.conftest import run_cli
 
 PREFIX = "[AGENT IDENTITY]\nYou are one.\n\n[CAPABILITIES]\n- Look.\n\n[CONSTRAINTS]\n- When asked, {rule}."
@@ -76,6 +80,16 @@ async def test_a_difference_is_told_by_section(tmp_path: Path, capsys: pytest.Ca
     assert await prompt_cli.diff(where, old.prompt_hash, old.prompt_hash, "") == 0
 
 
+async def test_a_changed_line_that_begins_like_a_diff_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    old, new = kept("query\n-- dry-run\n@@ one"), kept("query\n++ twice\n@@ two")
+    where = await filled(tmp_path, old, new)
+    assert await prompt_cli.diff(where, old.prompt_hash, new.prompt_hash, "") == 1
+    said = capsys.readouterr().out
+    assert "\n--- dry-run\n-@@ one.\n+++ twice\n+@@ two.\n" in said
+
+
 @pytest.mark.case("prompt-R44")
 async def test_sizes_are_told_by_section(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     prompt = kept("query")
@@ -92,6 +106,20 @@ def test_explain_says_which_agent_answers_in_a_channel_and_why(capsys: pytest.Ca
     ):
         prompt_cli.explain(config, prompt_cli.Wanted(lang="zh", channel=channel))
         assert capsys.readouterr().out.splitlines()[0] == first
+
+
+async def test_one_prompt_has_one_table_of_sections(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    texts = PromptRegistry(configured_texts(AgentsConfig()))
+    agent = texts.get("incident_responder", "en")
+    prompt = prompt_for(texts, agent, SCHEDULER_SPECS, skills=shipped_skills(), channel="C1")
+    sent = prompt_of(agent.agent_id, "v1", "en", prompt.tools, prompt.prefix, prompt.suffix)
+    where = await filled(tmp_path, sent)
+    prompt_cli.explain(AgentsConfig(), prompt_cli.Wanted(channel="C1"))
+    now = capsys.readouterr().out
+    await prompt_cli.explain_kept(where, sent.prompt_hash, "")
+    tables = [said.split("\n\n")[at] for said, at in ((now, 1), (capsys.readouterr().out, 1))]
+    assert tables[0].splitlines() == tables[1].splitlines()
+    assert "\nSKILLS  " in tables[0]
 
 
 def test_a_budget_needs_a_name_and_a_reason(tmp_path: Path):

@@ -1,5 +1,7 @@
 """The whole life of a card, looked at: pictures of each turn of it in both themes and widths, and a long one read in the page."""
 
+import os
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -7,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from chatops_bot.app.policy_config import PolicyConfig, RuleConfig, WhoConfig
+from chatops_bot.app.policy_config import PolicyConfig, RolesConfig, RuleConfig, WhoConfig
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.platforms.slack.blocks import payload
@@ -15,10 +17,11 @@ from chatops_bot.rendering.card import proposal_card
 from chatops_bot.simulators.slack.server import Workspace
 from tests.browser.conftest import Bot, Pages, Windows
 from tests.browser.kinds import channel_of
-from tests.browser.looks import ALL_LOOKS, TWO_LOOKS, all_look_right, looks_right
+from tests.browser.looks import ALL_LOOKS, TWO_LOOKS, Look, all_look_right, looks_right
 from tests.browser.test_scenarios import ANSWER_MS, ask, become, reply
 from tests.rendering.proposals import CODES, DECIDED, LIFE, PROPOSAL, long_proposal
 from tests.scenarios.conftest import ShiftedClock, open_world
+from tests.scenarios.gateway import Fault
 from tests.scenarios.test_long_action import creating
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
@@ -168,6 +171,13 @@ async def test_a_card_that_waits_escalates_is_run_and_looked_at_is_readable_at_e
             await turns(page, "It is taken back at", "kept-until")
             clock.ahead += timedelta(seconds=61)
             await turns(page, "as intended – still paused", "watched")
+            clock.ahead += timedelta(minutes=10)
+            await turns(page, "Done: Resume task nightly-report", "taken-back-by")
+            clock.ahead += timedelta(seconds=16)
+            await turns(page, "It no longer stands", "reverted")
+            answered = page.locator("#thread .message", has_text="A decision about").first
+            await expect(answered).to_be_visible()
+            await looks_right(page, "life-answered-calls", answered, looks())
             await pages.close()
             assert pages.problems == []
 
@@ -176,5 +186,77 @@ async def turns(page: Page, text: str, name: str) -> Locator:
     """The message that comes to say `text`, once there is a picture of it."""
     row = reply(page, text)
     await expect(row).to_be_visible(timeout=2 * ANSWER_MS)
-    await looks_right(page, f"life-{name}", row, TWO_LOOKS)
+    await looks_right(page, f"life-{name}", row, looks())
     return row
+
+
+def looks() -> Sequence[Look]:
+    """Every one where somebody looks at the pictures."""
+    return ALL_LOOKS if os.environ.get("SHOTS") else TWO_LOOKS
+
+
+async def asked(page: Page, wish: str) -> None:
+    """Oscar asks for a change in a thread of its own, and Ana is there to decide about it."""
+    await become(page, "林浩然")
+    await ask(page, wish)
+    await expect(reply(page, "Approval needed")).to_be_visible(timeout=ANSWER_MS)
+    await become(page, "Ana Duarte")
+
+
+async def presses(page: Page, text: str, button: str) -> None:
+    await reply(page, text).get_by_role("button", name=button).click()
+
+
+async def test_what_is_kept_undone_unknown_expired_or_lost_its_approval_is_readable(
+    chromium: Windows, tmp_path: Path
+) -> None:
+    """By the roads of the product as well: the other ends of a card."""
+    clock = ShiftedClock()
+    async with open_world(tmp_path) as world:
+        pages = Pages(chromium, world.workspace.url)
+        page = await pages("oscar")
+        keeps = PolicyConfig(rules=(RuleConfig(tools=("pause_task",), keep_minutes=10),))
+        async with world.bot(clock=clock, config=world.config(policy=keeps)):
+            await asked(page, "pause nightly-report")
+            await presses(page, "Approval needed", "Approve")
+            await turns(page, "It is taken back at", "to-be-kept")
+            await presses(page, "It is taken back at", "Keep")
+            await turns(page, "Kept by", "kept")
+            await presses(page, "Kept by", "Undo")
+            await turns(page, "Approval needed: Resume", "undo-proposed")
+            await become(page, "陈思远")
+            await presses(page, "Approval needed: Resume", "Approve")
+            await expect(reply(page, "Done: Resume")).to_be_visible(timeout=ANSWER_MS)
+            clock.ahead += timedelta(seconds=16)
+            await turns(page, "It no longer stands", "undone")
+
+            world.to_scheduler.faults.append(Fault("POST .*/pause", "reply_lost", times=9))
+            await asked(page, "pause log-archive")
+            await presses(page, "Approval needed", "Approve")
+            await turns(page, "Outcome unknown", "unknown")
+            await presses(page, "Outcome unknown", "Look again")
+            await turns(page, "Looked again at", "unknown-looked-at")
+            world.to_scheduler.faults.clear()
+            await world.at_scheduler("POST", f"tasks/{(await world.task('log-archive'))['ID']}/resume", {})
+            await presses(page, "Outcome unknown", "Propose again")
+            await turns(page, "This may be done a second time", "may-repeat")
+            await turns(page, "Proposed again, as", "unknown-renewed")
+
+            await asked(page, "pause cert-check")
+            clock.ahead += timedelta(minutes=61)
+            await turns(page, "Expired at", "expired")
+        two = PolicyConfig(rules=(RuleConfig(tools=("pause_task",), count=2),))
+        async with world.bot(clock=clock, config=world.config(policy=two)):
+            await asked(page, "pause cert-check")
+            await presses(page, "Approval needed", "Approve")
+            await turns(page, "1 of 2", "one-of-two")
+        ids = {name: person["id"] for name, person in world.people.items()}
+        roles = RolesConfig(
+            people={**world.config().roles.people, ids["ana"]: "viewer", ids["vera"]: "approver"}
+        )
+        async with world.bot(clock=clock, config=world.config(policy=two, roles=roles)):
+            await become(page, "陈思远")
+            await presses(page, "1 of 2", "Approve")
+            await turns(page, "Not run, its approval no longer holds", "quorum-broken")
+        await pages.close()
+        assert pages.problems == []

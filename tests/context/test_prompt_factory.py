@@ -178,6 +178,22 @@ def test_no_hostile_value_adds_a_heading_or_moves_the_boundary():
 
 
 @pytest.mark.case("prompt-R13")
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_all_that_an_agent_is_configured_with_is_told(language: Language):
+    agent = an_agent(
+        language, role_name="夜鹰", role_description="the eyes of the night. By day a human.", persona="calm as ice", language_style="three lines at most",
+        output_format="plain rows", domain_scope=["tasks of the shop"], out_of_scope=["Hardware goes elsewhere."],
+        capabilities=["Count runs."], handoffs=[{"agent_id": "day_desk", "when": "it is day"}],
+        constraints={"must": ["When dark, look."], "must_not": ["Never guess."], "fallback": ["If blind, say so."]},
+    )  # fmt: skip
+    prefix = build(agent=agent).prefix
+    for told in (
+        "夜鹰", "the eyes of the night", "calm as ice", "three lines at most", "plain rows", "tasks of the shop", "Hardware goes elsewhere.", "Count runs.",
+        "day_desk", "it is day", "When dark, look.", "Never guess.", "If blind, say so.",
+    ):  # fmt: skip
+        assert prefix.count(told) == 1, told
+
+
 @pytest.mark.case("prompt-R24")
 @pytest.mark.case("prompt-R26")
 def test_what_is_not_configured_leaves_no_line():
@@ -215,6 +231,17 @@ def test_the_protocol_stands_over_the_tools_and_each_has_name_mark_and_scenario(
     assert f"- query_tasks: {scenarios[language][0]}" in lines
     assert any(line.startswith(f"- pause_task{words.needs_approval}: ") for line in lines)
     assert f"  {words.returns}: rows" in lines
+    schema = {
+        "type": "object",
+        "required": ["id"],
+        "properties": {"id": {"type": "integer", "description": "编号"}},
+    }
+    gone = a_tool("delete_task", permission_level="destructive", parameters=schema)
+    said = build(agent=agent, tools=(gone,)).sections[2].text
+    assert said.splitlines()[-2].startswith(f"- delete_task{words.needs_approval}: ")
+    assert said.splitlines()[-1].endswith(
+        '{"properties":{"id":{"description":"编号","type":"integer"}},"required":["id"],"type":"object"}'
+    )
 
 
 def test_without_tools_nothing_is_said_of_calling_them():
@@ -290,6 +317,12 @@ def test_the_context_tells_goal_summary_time_session_person_and_environment(lang
     assert f"{words.goal}: what failed?" in lines
     assert f"{words.time}: {when}" in lines
     assert f"{words.session}: slack:T:C:1" in lines
+    assert f"{words.asker}: U1" in lines
+    assert f"{words.role}: operator" in lines
+    assert f"{words.channel}: C1" in lines
+    assert words.reads_only not in lines
+    reader = build(agent=an_agent(language), session=a_session(reads_only=True)).suffix.splitlines()
+    assert words.reads_only in reader
     assert f"{words.environment}: location=Berlin, region=eu" in lines
     assert lines[lines.index(f"{words.summary}:") + 1 :][:2] == ["| one", "| two"]
     assert [line for line in lines if line.startswith("| event")] == [f"| event {n}" for n in range(2, 12)]
@@ -316,6 +349,24 @@ def test_the_mode_says_how_much_there_is(mode: Any, titles: list[str], has_perso
 
 
 @pytest.mark.case("prompt-R10")
+@pytest.mark.parametrize(
+    ("options", "title"),
+    [
+        (PromptOptions(skills="[SKILLS]\n- a: b"), "SKILLS"),
+        (PromptOptions(extra_context=("people: two",)), "CONTEXT"),
+        (PromptOptions(suggested_tools=("query_tasks",)), "CONTEXT"),
+        (PromptOptions(flags=("override",)), "CONTEXT"),
+        (PromptOptions(followups=False), "FOLLOW-UPS"),
+    ],
+)
+def test_the_text_is_its_sections_and_what_is_added_stays_in_one(options: PromptOptions, title: str):
+    before, after = build(), build(options=options)
+    for prompt in (before, after):
+        assert prompt == "\n\n".join(section.text for section in prompt.sections)
+    old, new = ({section.title: section.text for section in each.sections} for each in (before, after))
+    assert [name for name in old | new if old.get(name) != new.get(name)] == [title]
+
+
 def test_the_follow_up_rule_closes_the_stable_part_and_can_be_left_out():
     rule = SHIPPED["en"].phrases.followups
     assert build().prefix.endswith(rule)

@@ -123,9 +123,23 @@ def test_a_tool_of_another_agent_is_refused():
     assert "not among the tools" in problems(AGENT | {"tool_allow": ["other"]})
 
 
-@pytest.mark.case("prompt-R3")
-@pytest.mark.case("prompt-R4")
 @pytest.mark.case("prompt-R7")
+def test_typed_values_and_plain_mappings_make_the_same_prompt():
+    agent, tools, session = (
+        an_agent(persona="calm"),
+        (a_tool(), a_tool("look")),
+        a_session(env={"region": "eu"}),
+    )
+    plain = build_agent_system_prompt(
+        agent.model_dump(mode="python"), [tool.model_dump(mode="python") for tool in tools], session.model_dump(mode="python"),
+        {"text": "what failed?"},
+    )  # fmt: skip
+    typed = build(agent=agent, tools=tools, session=session)
+    assert plain == typed
+    assert (plain.prompt_hash, plain.config_hash) == (typed.prompt_hash, typed.config_hash)
+
+
+@pytest.mark.case("prompt-R50")
 def test_inputs_are_values_that_no_build_changes():
     agent, tools, session = an_agent(), (a_tool(),), a_session(key_events=["a"], env={"region": "eu"})
     before = (agent.model_dump_json(), tools[0].model_dump_json(), session.model_dump_json())

@@ -46,6 +46,10 @@ def test_a_release_seals_an_action_as_the_one_before_it():
         == "277ddd9d77a7e7508bad0e2a737373fbaffbb7c72f8a405d1ab04d69c7ce2f8e"
     )
     assert (
+        action_digest(replace(PROPOSAL, may_repeat="prop_0"))
+        == "e91c4dc37f25ca3dbba65139e345c0c06776f441dda081d0805f710450f3354e"
+    )
+    assert (
         sealed_digest(b"k" * 32, PROPOSAL)
         == "9edd7d1954e8b1e0b83fa74c7746255104cba42a228bf70378d343c69a81563c"
     )

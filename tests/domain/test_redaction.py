@@ -170,9 +170,9 @@ def assert_never_shown(text: str) -> None:
 
 
 @pytest.mark.parametrize("sample", STREAMED)
-@pytest.mark.parametrize("after", ["", " ", "。", "\nand so on"])
-def test_no_kind_of_secret_shows_while_it_streams(sample: str, after: str):
-    assert_never_shown(f"see {sample}{after}")
+def test_no_kind_of_secret_shows_while_it_streams(sample: str):
+    for after in ("", " ", "。", "\nand so on"):
+        assert_never_shown(f"see {sample}{after}")
 
 
 @given(

@@ -128,12 +128,10 @@ def test_hints_are_in_lower_case_and_begin_where_their_pattern_may():
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[f"{n}-{row[0]}" for n, row in enumerate(ROWS)])
-@pytest.mark.parametrize("around", ["{}", "log: {} end", "令牌{}。", "x\n{}\ny", '{{"k":"{}"}}'])
-def test_a_secret_is_found_wherever_it_stands(row: tuple[str, str, str, str], around: str):
+def test_a_secret_is_found_wherever_it_stands(row: tuple[str, str, str, str]):
     _, text, value, _ = row
-    if around.startswith("{{") and '"' in text:
-        return
-    assert value not in Redactor().text(around.format(text.replace("|", "")))
+    for around in ("{}", "log: {} end", "令牌{}。", "x\n{}\ny", *([] if '"' in text else ['{{"k":"{}"}}'])):
+        assert value not in Redactor().text(around.format(text.replace("|", ""))), around
 
 
 def test_the_end_of_a_private_key_is_known_without_its_beginning():

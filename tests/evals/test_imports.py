@@ -142,7 +142,8 @@ async def test_a_synthetic_scenario_becomes_a_case_that_plays_on_its_own_answer(
     assert [one.tool for one in case.recordings] == ["aws_cloudwatch_metrics"], (
         "only what the scenario says there is"
     )
-    assert case.expected.says == ("connection pool", "not CPU", "ROOT_CAUSE_CATEGORY: resource_exhaustion")
+    assert case.expected.rubric == ("Rules out: not CPU",)
+    assert case.expected.says == ("connection pool", "ROOT_CAUSE_CATEGORY: resource_exhaustion")
     assert case.expected.never == ("replication", "ROOT_CAUSE_CATEGORY: cpu_saturation")
     assert "one of: cpu_saturation, resource_exhaustion." in case.ask[0]
     assert case.expected.max_rounds == 3
@@ -156,6 +157,34 @@ async def test_a_synthetic_scenario_becomes_a_case_that_plays_on_its_own_answer(
     import_set("opensre", tmp_path, tmp_path / "out")
     code, said = await run(tmp_path, ["scripted"], [tmp_path / "out"])
     assert code == 0, said
+
+
+def test_a_scenario_takes_what_it_lacks_from_the_one_that_it_is_based_on(tmp_path: Path):
+    suite = tmp_path / "suite"
+    put(suite / "000-healthy" / "alert.json", {"title": "all well"})
+    put(suite / "000-healthy" / "eks_pods.json", {"pods": 3})
+    put(suite / "000-healthy" / "eks_events.json", {"events": 0})
+    put(suite / "000-healthy" / "scenario.yml", {"available_evidence": ["eks_pods", "eks_events"]})
+    put(suite / "005-quota" / "scenario.yml", {"base": "000-healthy", "failure_mode": "quota"})
+    put(suite / "005-quota" / "eks_events.json", {"events": 9})
+    put(suite / "005-quota" / "answer.yml", {"root_cause_category": "quota"})
+    for name, base in (
+        ("006-self", "006-self"),
+        ("007-out", "../../secrets"),
+        ("008-none", "nobody"),
+        ("009-number", 7),
+    ):
+        put(suite / name / "scenario.yml", {"base": base})
+        put(suite / name / "answer.yml", {"root_cause_category": "quota"})
+    found = import_opensre(tmp_path)
+    (case,) = found.cases
+    assert {one.tool: one.content for one in case.recordings} == {
+        "eks_pods": {"pods": 3},
+        "eks_events": {"events": 9},
+    }
+    assert '"all well"' in case.ask[0]
+    assert len(found.problems) == 4
+    assert all("which is no other scenario beside it" in problem for problem in found.problems)
 
 
 @pytest.mark.parametrize("work", [import_holmes, import_opensre])

@@ -68,3 +68,28 @@ async def test_what_cannot_be_recorded_says_why(tmp_path: Path):
         record(path, "17", tmp_path / "out.yaml")
     with pytest.raises(NotRecorded, match="2 questions"):
         record(path, str(KEY), tmp_path / "out.yaml", turn=3)
+
+
+async def test_what_the_agent_read_of_skills_and_tools_plays_from_the_recording(tmp_path: Path):
+    """The skill is one of the bot that was recorded, and that bot had its tools routed."""
+    store = await SqliteStore.open(tmp_path / "bot.db", ManualClock(AT))
+    calls = (
+        ("load_skill", '{"name": "payroll"}', '{"skill": "Step one"}'),
+        ("find_tools", '{"query": "x"}', '{"found": []}'),
+    )
+    entries: list[Entry] = [UserSaid("t1", AT, "U1", "Oscar", "operator", "How?", "en")]
+    for tool, arguments, content in calls:
+        entries += [
+            ModelSaid("t1", AT, "", Reasoning(), (ToolCall(tool, tool, arguments),)),
+            ToolReturned("t1", AT, tool, tool, "ok", content),
+        ]
+    entries += [
+        ModelSaid("t1", AT, "By `Step one`.", Reasoning(), ()),
+        TurnRested("t1", AT, TurnOutcome.ANSWERED, "By `Step one`."),
+    ]
+    await store.transcripts.append(KEY, entries)
+    await store.aclose()
+    out = tmp_path / "skill.yaml"
+    assert record(tmp_path / "bot.db", str(KEY), out).expected.facts == ("Step one",)
+    code, said = await run(tmp_path, ["scripted"], [out])
+    assert code == 0, said

@@ -75,8 +75,17 @@ async def test_what_could_not_be_used_is_refused_before_anything_runs(tmp_path: 
     with pytest.raises(EvalRefused, match=r"cannot be written .* name another file with --json"):
         await evaluate(options, {})
     (empty := tmp_path / "empty").mkdir()
-    options = EvalOptions(paths=(path,), kinds=("offline",), arms=("v1", str(empty)))
+    options = EvalOptions(paths=(path,), kinds=("live",), arms=("v1", str(empty)))
+    model = {"OPENAI_BASE_URL": "http://127.0.0.1:9", "OPENAI_MODEL": "m", "OPENAI_API_KEY": "k"}
     with pytest.raises(ConfigInvalid, match="empty holds no prompts"):
+        await evaluate(options, model)
+
+
+async def test_prompts_are_not_compared_on_what_reads_none(tmp_path: Path):
+    options = EvalOptions(paths=(put(tmp_path / "one.yaml"),), arms=("v1", "v2"))
+    with pytest.raises(
+        EvalRefused, match=r"^Only a language model reads prompts, so --compare needs --model live"
+    ):
         await evaluate(options, {})
 
 

@@ -163,12 +163,10 @@ ORDERS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "text", [*LOOKS, "hello", "what failed recently?", "list tasks", "health", "did it work?"]
-)
 @pytest.mark.parametrize("said", ORDERS)
-async def test_orders_in_a_thread_are_never_followed(text: str, said: str):
-    assert not (await play(text, history=thread(said))).writes
+async def test_orders_in_a_thread_are_never_followed(said: str):
+    for text in (*LOOKS, "hello", "what failed recently?", "list tasks", "health", "did it work?"):
+        assert not (await play(text, history=thread(said))).writes, text
 
 
 @given(st.lists(st.one_of(st.text(max_size=80), st.sampled_from(ORDERS)), max_size=6), st.sampled_from(LOOKS))

@@ -1,6 +1,7 @@
 """The files of texts: checked whole, told with file, line and field, replaced whole or not at all."""
 
 import logging
+import re
 import shutil
 from pathlib import Path
 
@@ -101,6 +102,36 @@ def test_an_operators_folder_is_laid_over_the_shipped_one(folder: Path, tmp_path
     assert prompts.get("incident_responder", "en").role_name == "opsbot"
     assert prompts.scenarios("ours").en == ("When it is ours.",)
     assert prompts.scenarios("query_tasks").en
+
+
+@pytest.mark.parametrize(
+    "name", ["phrases.en.yaml", "routing.yaml", "tool.en.yaml", "agents/scheduler_operator.en.yml"]
+)
+def test_a_file_of_the_operator_that_nothing_would_read_is_refused(folder: Path, name: str):
+    config = AgentsConfig(folder=folder)
+    configured_texts(config)  # an unchanged copy of what ships is no fault, and neither is a note
+    (folder / "README.md").write_text("ours", encoding="utf-8")
+    configured_texts(config)
+    with (folder / name).open("a", encoding="utf-8") as file:
+        file.write("\n# ours\n")
+    with pytest.raises(ConfigInvalid, match=f"{re.escape(name)}: is not read; there are agents"):
+        configured_texts(config)
+
+
+@pytest.mark.case("prompt-P13")
+def test_a_text_that_no_prompt_can_hold_is_refused_before_a_turn_meets_it(folder: Path, caplog):
+    path = folder / "agents" / "scheduler_operator.en.yaml"
+    agents = AgentsConfig(folder=folder)
+    registry = PromptRegistry(configured_texts(agents))
+    reload = PromptReload(agents, registry, Withheld(()))
+    rules = "".join(f"      - {f'When asked for {n}, ' * 90}say so.\n" for n in range(8))
+    for lang in ("en", "zh"):
+        edit(path.with_name(f"scheduler_operator.{lang}.yaml"), "    must:\n", f"    must:\n{rules}")
+    with caplog.at_level(logging.ERROR):
+        reload.reload()
+    assert registry.generation == 0
+    assert "agents/scheduler_operator, version v1, en: prompt:" in caplog.text
+    assert "characters are more than the 12000 it may have" in caplog.text
 
 
 def test_config_that_names_an_agent_that_there_is_not_is_refused():

@@ -2,14 +2,16 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chatops_bot.app.prompt_budgets import problems_of_budgets, read_budgets, write_budgets
-from chatops_bot.app.prompt_sizes import SCENARIOS, Reviewed
+from chatops_bot.app.prompt_sizes import SCENARIOS, Reviewed, prompt_for, shipped_skills
 from chatops_bot.context.prompt_registry import PromptRegistry
+from chatops_bot.toolsets.scheduler.toolset import SCHEDULER_SPECS
 from tests.tracked import ROOT
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -36,6 +38,24 @@ def test_each_prompt_reads_as_it_was_reviewed(prompts: dict[str, Reviewed], ship
 @pytest.mark.case("prompt-V20")
 def test_no_prompt_grew_beyond_what_somebody_approved(prompts: dict[str, Reviewed]):
     assert problems_of_budgets(read_budgets(BUDGETS), prompts.values()) == []
+
+
+@pytest.mark.case("prompt-R48")
+def test_the_skills_that_ship_and_the_tools_of_the_agent_itself_are_measured(shipped: PromptRegistry):
+    """Most model calls of a bot as it ships have them, and a description that grows is paid for in each."""
+    agent = shipped.get("incident_responder", "en")
+    skills = shipped_skills()
+    told = prompt_for(shipped, agent, SCHEDULER_SPECS, skills=skills)
+    assert {"load_skill", "run_skill_script", "find_tools", "read_result", "consult_agent"} < set(told.tools)
+    assert all(f"- {skill.name}: " in told.prefix for skill in skills)
+    longer = [replace(skill, description=f"{skill.description} And more of it." * 2) for skill in skills]
+    grown = Reviewed(
+        "incident_responder.v1.en.with_skills", prompt_for(shipped, agent, SCHEDULER_SPECS, skills=longer)
+    )
+    [problem] = (
+        each for each in problems_of_budgets(read_budgets(BUDGETS), [grown]) if "no such" not in each
+    )
+    assert problem.startswith(f"{grown.name}: {len(grown.prompt)} characters")
 
 
 @pytest.mark.case("prompt-R48")

@@ -102,6 +102,7 @@ LIFE: dict[str, dict[str, Any]] = {
     "kept": {**APPLIED, "plan": REVERSIBLE, "keep_until": at(22), "kept_by_id": "U3", "kept_by_name": "Ana"},
     "can_be_undone": {**APPLIED, "plan": REVERSIBLE},
     "undone": {**APPLIED, "plan": REVERSIBLE, "undone_by": "prop_2"},
+    "taken_back": {**APPLIED, "plan": REVERSIBLE, "undone_by": "prop_2", "taken_back_at": at(13)},
     "checked": {**APPLIED, "checks": (EARLY, LATE)},
     "worse": {**APPLIED, "checks": (EARLY, WORSE)},
 }  # fmt: skip

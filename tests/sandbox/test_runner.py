@@ -16,7 +16,9 @@ import pytest
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.skill import Skill
+from chatops_bot.sandbox.inodes import files_in
 from chatops_bot.sandbox.memory import memory_of_tree
+from chatops_bot.sandbox.package import opened
 from chatops_bot.sandbox.runner import NoScripts, Sandboxes, ThisMachine, is_plain
 from tests.forked import processes
 from tests.sandbox.conftest import SkillFolder
@@ -139,6 +141,40 @@ async def test_long_output_that_ends_is_a_result_with_its_middle_left_out(
     assert ["stdout" in note.en for note in run.notes] == [True, False]
 
 
+def test_a_script_is_not_run_without_a_file_that_cannot_be_opened_just_now(folder: SkillFolder):
+    for number in range(20):
+        folder.write(f"references/{number}.md", "part of what the script reads")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    next_free = os.dup(0)
+    os.close(next_free)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next_free + 10, hard))
+    try:
+        with pytest.raises(OSError, match="Too many open files"), opened(folder.skill.folder):
+            pass
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/workspace"])
+async def test_a_script_may_make_files_but_not_without_end(
+    folder: SkillFolder, sandboxes: MakeSandboxes, place: str
+):
+    """Empty ones: no limit on bytes counts them, and each takes memory of the kernel."""
+    script = folder.write(
+        "fill.py",
+        f"""
+import os, sys, time
+for number in range(int(sys.argv[1])):
+    os.mkdir(f'{place}/{{number}}')
+time.sleep(float(sys.argv[2]))""",
+    )
+    few = await sandboxes(files=200).run(folder.skill, script, ["150", "0.3"])
+    assert (few.exit_code, few.notes) == (0, ())
+    many = await sandboxes(files=200).run(folder.skill, script, ["250", "60"])
+    assert many.exit_code is None
+    assert "more than 200 files" in many.notes[0].en
+
+
 async def test_memory_is_counted_over_all_processes_of_a_script(
     folder: SkillFolder, sandboxes: MakeSandboxes
 ):
@@ -158,11 +194,17 @@ time.sleep(60)""",
     assert "more than 100 MiB" in run.notes[0].en
 
 
-def test_memory_of_what_is_gone_is_none():
+def test_memory_and_files_of_what_is_gone_are_none():
     gone = subprocess.Popen(["true"])
     gone.wait()
     assert memory_of_tree(gone.pid) == 0
+    assert files_in(gone.pid, ("/tmp",)) == 0
     assert memory_of_tree(os.getpid()) > 1 << 20
+
+
+def test_files_of_the_host_are_not_those_of_a_sandbox():
+    """A sandbox that is not laid out yet has the host's root still."""
+    assert files_in(os.getpid(), ("/",)) == 0
 
 
 @pytest.mark.usefixtures("host")

@@ -353,6 +353,27 @@ DISK = [
         cache_of_the_loader="return writes('/etc/ld.so.cache', 'a')",
         file_among_devices="return writes('/dev/out')",
     ),
+    *_ended(
+        "files",
+        flood_of_empty_files="""
+for _ in range(3):
+    os.fork()
+number = 0
+while True:
+    open(f'/tmp/{os.getpid()}-{number}', 'w').close()
+    number += 1""",
+        flood_of_folders="""
+os.chdir('/workspace')
+number = 0
+while True:
+    os.mkdir(str(number))
+    number += 1""",
+        flood_of_links="""
+number = 0
+while True:
+    os.symlink('/', f'/workspace/{number}')
+    number += 1""",
+    ),
 ]
 
 OUTPUT = [

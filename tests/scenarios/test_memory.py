@@ -3,13 +3,21 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from chatops_bot.context.fence import unfence
-from chatops_bot.domain.model import ContextMessage, ModelRequest, RecordMessage, SystemMessage, UserMessage
-from chatops_bot.llm.scripted import ScriptedModel, says
+from chatops_bot.domain.model import (
+    ContextMessage,
+    ModelRequest,
+    RecordMessage,
+    SystemMessage,
+    ToolMessage,
+    UserMessage,
+)
+from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from tests.scenarios.conftest import Json, World, everything, until, visible
 from tests.scenarios.gateway import Fault
 from tests.scenarios.tapped_store import tapped
@@ -293,3 +301,24 @@ async def test_the_bots_own_alert_is_what_its_thread_is_about(world: World):
     (only,) = read["earlier_messages"]
     assert "Task failed: db-backup" in only["text"]
     assert "pg_dump: Connection refused" in only["text"]
+
+
+async def test_what_was_sent_before_is_sent_again_to_the_byte_even_over_a_restart(world: World):
+    """So that a provider can reuse what it has cached of the thread."""
+    first = ScriptedModel([calls(("query_workers", {})), says("Two workers.")])
+    second = ScriptedModel([says("Still two."), says("And now?")])
+    async with world.bot(first):
+        ts = await world.says("oscar", f"{world.mention} workers?")
+        await world.settled(ts, 1)
+    async with world.bot(second):
+        await world.says("oscar", "and now?", ts)
+        await world.settled(ts, 3)
+        await world.says("oscar", "sure?", ts)
+        await world.settled(ts, 5)
+    sent = [
+        [m for m in request.messages if not isinstance(m, ContextMessage)]
+        for request in (first.requests[-1], *second.requests)
+    ]
+    assert any(isinstance(m, ToolMessage) and "nonce=" in m.text for m in sent[0])
+    for before, after in pairwise(sent):
+        assert after[: len(before)] == before

@@ -6,12 +6,18 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
+from chatops_bot.app.bundled import bundled, load_routing
 from chatops_bot.app.config import ModelConfig, ModelEndpoint
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.app.prompt_sizes import NOON
+from chatops_bot.context.prompt_factory import build_agent_system_prompt
 from chatops_bot.domain.model import ContextMessage, ModelRequest, SystemMessage, ToolMessage
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from tests.llm.model_server import DONE, Answer, ModelServer, chunk, complaint, text
@@ -38,14 +44,15 @@ DEMO = {
     "worker load trend": "get_worker_load_history",
     "节点负载趋势": "get_worker_load_history",
 }
+RANKS = {name: rank.sort_hint for name, rank in load_routing().tools.items()}
 OF_AGENT = {"find_tools", "load_skill", "read_result", "consult_agent"}
 SAYS = Answer([text("Done."), chunk("stop"), DONE])
 
 
-def named_in(system: str) -> set[str]:
-    """The tools that a prompt lists."""
+def named_in(system: str) -> list[str]:
+    """The tools that a prompt lists, in its order."""
     section = system.split("[AVAILABLE TOOLS]")[1].split("\n[")[0].split("\n\n")[0]
-    return set(re.findall(r"^- ([a-z_]+)(?=[:：( （\[])", section, re.MULTILINE))
+    return re.findall(r"^- ([a-z_]+)(?=[:：( （\[])", section, re.MULTILINE)
 
 
 def system_of(request: ModelRequest) -> str:
@@ -75,9 +82,12 @@ async def asked(world: World, *texts: str) -> list[dict[str, Any]]:
 
 
 @asynccontextmanager
-async def with_model(world: World, *answers: Answer, routing: str = "auto") -> AsyncIterator[ModelServer]:
+async def with_model(
+    world: World, *answers: Answer, routing: str = "auto", agents: AgentsConfig | None = None
+) -> AsyncIterator[ModelServer]:
     """A bot whose language model is a real server that plays `answers`."""
-    config = world.config(model=ModelConfig.model_validate({"routing": routing}))
+    model = ModelConfig.model_validate({"routing": routing})
+    config = world.config(model=model, agents=agents or AgentsConfig())
     async with ModelServer(*answers) as server:
         secrets = replace(world.secrets(), model=ModelEndpoint(server.base_url, "m", "key-of-the-tests"))
         async with world.bot(secrets=secrets, config=config):
@@ -95,7 +105,8 @@ async def test_each_demo_request_is_offered_few_tools_the_same_in_prompt_and_wir
         question = next(m["content"] for m in messages if m["role"] == "user")
         needed = next(tool for request, tool in DEMO.items() if request in question)
         wire = [tool["function"]["name"] for tool in received.body["tools"]]
-        assert set(wire) == named_in(messages[0]["content"])
+        assert wire == named_in(messages[0]["content"])
+        assert wire == sorted(wire, key=lambda name: (-RANKS.get(name, 0), name))
         routed = [name for name in wire if name not in OF_AGENT]
         assert needed in routed
         assert 3 <= len(routed) <= 5
@@ -105,6 +116,33 @@ async def test_each_demo_request_is_offered_few_tools_the_same_in_prompt_and_wir
         assert needed in suggested
 
 
+@pytest.mark.case("prompt-V19")
+@pytest.mark.case("prompt-R45")
+async def test_what_the_prompt_has_no_room_for_is_not_on_the_wire_either(
+    world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    texts = configured_texts(AgentsConfig())
+    bare = build_agent_system_prompt(
+        texts.agents["incident_responder", "en", "v1"], (), {"session_id": "s", "current_time": NOON}, "hello"
+    )
+    for lang in ("en", "zh"):
+        name = f"agents/incident_responder.{lang}.yaml"
+        path = tmp_path / "texts" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shipped = (bundled("prompts") / name).read_text(encoding="utf-8")
+        path.write_text(f"{shipped}\n  limits: {{hard_chars: {len(bare) + 600}}}\n", encoding="utf-8")
+    agents = AgentsConfig(folder=tmp_path / "texts")
+    async with with_model(world, SAYS, routing="off", agents=agents) as server:
+        await asked(world, "what failed?")
+    [received] = server.received
+    wire = [tool["function"]["name"] for tool in received.body["tools"]]
+    assert wire == named_in(received.body["messages"][0]["content"])
+    assert 3 <= len(wire) < len(RANKS)
+    assert wire[:3] == ["query_tasks", "query_instances", "get_system_health"]
+    assert "so these tools are not on offer: " in caplog.text
+
+
+@pytest.mark.case("prompt-R3")
 async def test_who_may_not_ask_for_changes_is_offered_none_and_the_model_is_told(world: World):
     async with with_model(world, SAYS) as server:
         for person in ("vera", "oscar"):

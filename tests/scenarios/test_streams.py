@@ -15,7 +15,7 @@ from tests.scenarios.conftest import Json, World, labels
 from tests.scenarios.stream_server import Stream, made, open_stream_server
 from tests.scenarios.tapped_store import tapped
 
-STREAMS = {"": 100, "ci": 300, "full": 1000}[os.environ.get("SOAK_SIZE", "")]
+STREAMS = {"": 50, "ci": 300, "full": 1000}[os.environ.get("SOAK_SIZE", "")]
 AT_ONCE = 25
 FIRST_SEED = 0
 

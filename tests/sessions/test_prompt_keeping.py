@@ -1,6 +1,9 @@
 """Which agent and version answers a turn, what is kept of its prompts, and what it may call."""
 
+import io
+import json
 import logging
+import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
@@ -9,16 +12,27 @@ from pathlib import Path
 import pytest
 
 from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.app.logs import JsonFormatter
+from chatops_bot.app.metering import TurnCount, metered_store
+from chatops_bot.app.metrics import Metrics
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.budget import Budget
 from chatops_bot.context.fence import kept_marks
+from chatops_bot.context.prompt_factory import build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
+from chatops_bot.context.prompt_types import PromptOptions, SessionContext
 from chatops_bot.context.rollout import Arm, Rollout, Rollouts
 from chatops_bot.domain.errors import ConfigInvalid, ToolUnknown
 from chatops_bot.domain.kept_prompt import digest, whole
 from chatops_bot.domain.language import Language
-from chatops_bot.domain.model import ContextMessage, ModelRequest, SystemMessage
+from chatops_bot.domain.model import (
+    AssistantMessage,
+    ContextMessage,
+    ModelRequest,
+    SystemMessage,
+    UserMessage,
+)
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey, TurnOutcome
@@ -27,9 +41,11 @@ from chatops_bot.ports import Consultations, ToolContext
 from chatops_bot.sessions.briefing import Briefer
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.prompt_keeping import PromptKeeper
+from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.registry import Registry
 from tests.small_tools import OSCAR, SESSION, Look, Switch
+from tests.tracked import ROOT
 
 SECRET = "hunter2-hunter2"
 TEXTS = configured_texts(AgentsConfig())
@@ -111,6 +127,79 @@ async def test_the_hash_in_the_log_leads_to_the_bytes_that_were_sent(
     assert entry.tools == kept.tools == tuple(tool.spec.name for tool in (Look(), Switch()))
     assert (entry.agent_id, entry.version, kept.lang) == ("incident_responder", "v1", "en")
     assert "the model is asked" in caplog.messages
+
+
+@pytest.mark.case("prompt-R4")
+async def test_what_is_sent_is_what_the_one_builder_wrote(desk: Desk):
+    system, _ = parts(await desk.asks("what failed?"))
+    briefs = [brief_of(tool.spec, desk.prompts.scenarios(tool.spec.name)) for tool in (Look(), Switch())]
+    session = SessionContext(session_id="another", current_time=desk.clock.now())
+    agent = desk.prompts.get("incident_responder", "en")
+    built = build_agent_system_prompt(
+        agent, briefs, session, "another", options=PromptOptions(tool_text="names")
+    )
+    assert system == built.prefix
+
+
+@pytest.mark.case("prompt-R2")
+async def test_every_call_carries_every_rule_anew_and_no_transcript_holds_them(desk: Desk):
+    rules = desk.prompts.get("incident_responder", "en").constraints
+    said = (*rules.must, *rules.must_not, *rules.fallback)
+    calls = [
+        await desk.asks("what failed?"),
+        await desk.briefing.request((AssistantMessage("Let me look."),), "en"),
+        await desk.asks("and now?"),
+    ]
+    for request in calls:
+        assert isinstance(request.messages[0], SystemMessage)
+        assert [rule for rule in said if f"- {rule}" not in request.messages[0].text] == []
+    kept = "".join(map(str, await desk.store.transcripts.load(SESSION)))
+    assert not [rule for rule in said if rule in kept]
+
+
+@pytest.mark.case("prompt-R39")
+async def test_no_earlier_message_stands_in_the_prompt(desk: Desk):
+    await desk.asks("the zebra stands at the gate")
+    request = await desk.asks("and now?")
+    assert not [part for part in parts(request) if "zebra" in part or "and now?" in part]
+    assert [m.text for m in request.messages if isinstance(m, UserMessage)] == [
+        "the zebra stands at the gate",
+        "and now?",
+    ]
+
+
+@pytest.mark.case("prompt-R64")
+async def test_the_table_of_symptoms_names_only_what_there_is(desk: Desk):
+    page = (
+        (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8").split("before you blame the model", 1)[1]
+    )
+    rows = re.findall(r"^\| (?!what you see|---)(.+) \| (.+) \| (.+) \|$", page, re.MULTILINE)
+    assert len(rows) >= 7
+    lines: list[str] = []
+
+    class Kept(logging.StreamHandler[io.StringIO]):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(self.format(record))
+
+    handler, log = Kept(io.StringIO()), logging.getLogger("chatops_bot.sessions.prompt_keeping")
+    handler.setFormatter(JsonFormatter(Redactor()))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        await desk.asks("what failed?")
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(logging.NOTSET)
+    facts = json.loads(lines[0])
+    assert facts["message"] == "the model is asked"
+    named = {field for row in rows for field in re.findall(r"`(\w+)=`", row[2])}
+    assert named >= {"agent", "version", "prefix", "chars", "tools"}
+    assert named <= facts.keys()
+    assert {word for row in rows for word in re.findall(r"`prompt (\w+)", row[2])} == {
+        "diff",
+        "lint",
+        "explain",
+    }
 
 
 async def test_steps_of_one_prompt_make_one_entry_and_a_change_makes_another(desk: Desk):
@@ -233,6 +322,8 @@ async def test_the_kill_switch_takes_a_thread_back(desk: Desk):
     assert "the v2" not in parts(await desk.asks("go on"))[0]
 
 
+@pytest.mark.case("prompt-R3")
+@pytest.mark.case("prompt-R42")
 async def test_a_text_that_was_replaced_is_told_from_the_next_turn_on(desk: Desk):
     await desk.asks("hello")
     agents = {key: agent.model_copy(update={"role_name": "renamed"}) for key, agent in TEXTS.agents.items()}
@@ -240,3 +331,23 @@ async def test_a_text_that_was_replaced_is_told_from_the_next_turn_on(desk: Desk
     desk.prompts.replace(replace(TEXTS, agents=agents))
     assert "renamed" not in parts(await running.request((), "en"))[0]
     assert "renamed" in parts(await desk.asks("again"))[0]
+
+
+@pytest.mark.case("prompt-R48")
+async def test_a_prompt_over_its_soft_limit_is_said_once_a_text_and_counted_each_time(
+    desk: Desk, clock: ManualClock, caplog: pytest.LogCaptureFixture
+):
+    metrics = Metrics()
+    store = metered_store(desk.store, metrics, TurnCount(metrics), ())
+    keeper = PromptKeeper(store.prompts, store.transcripts, clock, 30, keep_suffix=False)
+    agent = desk.prompts.get("incident_responder", "en")
+    keep = keeper.of_turn(SESSION, "turn_1", agent, "now")
+    for prefix, times in (("x" * 6000, 2), ("short", 1), ("y" * 6000, 1)):
+        for _ in range(times):
+            await keep(prefix, ("look",))
+    warned = [each for each in caplog.messages if "over its soft limit" in each]
+    assert [each.partition(";")[0] for each in warned] == [
+        "the prompt of incident_responder v1 is over its soft limit: 6003 characters of 6000, about 1801 tokens of 2000"
+    ] * 2
+    counted = metrics.prompts_over_soft.labels("incident_responder", "v1")
+    assert counted.collect()[0].samples[0].value == 3

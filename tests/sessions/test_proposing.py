@@ -147,3 +147,12 @@ async def test_the_doubt_lasts_until_the_change_was_done_and_not_until_it_was_pr
     again = await panel.propose(turn="turn_2")
     assert again.may_repeat == old.id
     assert (await panel.press(ANA, again)).state is ProposalState.APPLIED
+
+
+async def test_what_was_done_in_its_place_leaves_no_doubt(panel: Panel):
+    old = await in_doubt(panel)
+    await panel.press(BEN, old, "again")
+    (again,) = await all_in(panel, ProposalState.PENDING)
+    assert (await panel.press(ANA, again)).state is ProposalState.APPLIED
+    panel.switches.states[1] = "enabled"
+    assert (await panel.propose(turn="turn_2")).may_repeat == ""

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -9,6 +10,7 @@ import pytest
 
 from chatops_bot.app.clock import ManualClock
 from chatops_bot.domain.proposal import Proposal, ProposalState
+from chatops_bot.domain.view import Notice
 from chatops_bot.ports import Store
 from tests.scenarios.tapped_store import before
 from tests.sessions.aftercare import Aftercare, ReversibleSwitches, passes
@@ -45,6 +47,8 @@ async def test_a_press_proposes_the_inverse_which_runs_when_somebody_approves(pa
     assert (await panel.press(ANA, inverse)).state is ProposalState.APPLIED
     assert panel.switches.state(1) == "enabled"
     assert await panel.steps(applied) == ["proposed", "approved", "claimed", "applied", "undone"]
+    content = json.loads((await panel.rows(applied))[-1].result)
+    assert content == {"via": "button", "revision": applied.revision, "undone_by": inverse.id}
 
 
 async def test_many_presses_in_two_processes_make_one(panel: Panel):
@@ -58,6 +62,22 @@ async def test_many_presses_in_two_processes_make_one(panel: Panel):
     heard = [said for person in (OSCAR, ANA, BEN, ADAM) for said in panel.board.heard(person)]
     already = ("An undo was proposed already, as ", "Somebody is proposing an undo at this moment.")
     assert sum(said.startswith(already) for said in heard) == 7
+
+
+async def test_an_undo_that_another_one_took_the_place_of_still_stands_for_it(panel: Panel):
+    care, applied = Aftercare.of(panel), await panel.press(ANA, await panel.propose())
+    await care.press(OSCAR, applied, "undo")
+    (undo,) = await pending(panel)
+    other = replace(undo, id="prop_x", code="XXXXXX")
+    assert await panel.moves.supersede(undo, other, BEN)
+    await panel.moves.add(other, BEN, {})
+    await care.press(ADAM, applied, "undo")
+    assert [one.id for one in await pending(panel)] == [other.id]
+    ((_, told),) = panel.board.told
+    assert told.fallback == "An undo was proposed already, as XXXXXX."
+    assert [block.tone for block in told.blocks if isinstance(block, Notice)] == ["info"], (
+        "nothing went wrong"
+    )
 
 
 async def test_who_may_not_ask_for_such_a_change_may_not_undo(panel: Panel):

@@ -2,10 +2,12 @@
 
 import codecs
 import os
+import resource
 from pathlib import Path
 
 from chatops_bot.domain.skill import BrokenSkill, Skill
 from chatops_bot.skillpacks.archive import SkillArchive
+from chatops_bot.skillpacks.git import SkillRepository
 from chatops_bot.skillpacks.library import described
 from chatops_bot.skillpacks.unpacking import Member, forget_others, unpack
 
@@ -39,3 +41,11 @@ def read_as_ordinary_user(package: Path, kept: Path) -> tuple[list[str], list[st
 
 def die_while_unpacking(into: Path) -> None:
     unpack([Member("SKILL.md", 20, EndsTheProcess())], into, 100)
+
+
+def read_repository(url: str, kept: Path) -> tuple[list[str], int]:
+    """What is broken of a repository, and the most memory in bytes that a git had while it was read."""
+    broken = [
+        described(each) for each in SkillRepository(url, "main", kept).read() if isinstance(each, BrokenSkill)
+    ]
+    return broken, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024

@@ -4,9 +4,15 @@ import re
 import time
 from pathlib import Path
 
+import pytest
+
 from chatops_bot.domain.skill import BrokenSkill
 from chatops_bot.skillpacks.archive import SkillArchive
+from chatops_bot.skillpacks.git import MEMORY_BYTES
+from tests.forked import processes
+from tests.skillpacks.conftest import commit, run
 from tests.skillpacks.hostile_packages import FAMILIES, OUTSIDE
+from tests.skillpacks.other_process import read_repository
 
 SECONDS = 1.0
 MEMORY = 64 * 1024 * 1024
@@ -49,3 +55,22 @@ def test_every_hostile_package_is_refused_and_writes_nothing(tmp_path: Path):
     assert [path for path in tmp_path.rglob("*") if path not in (kept.parent, kept)] == []
     assert not Path("/tmp", OUTSIDE).exists()
     assert not any(OUTSIDE in path.name for path in (tmp_path.parent, Path.cwd()) for path in path.iterdir())
+
+
+@pytest.mark.soak
+def test_a_repository_that_packs_gigabytes_of_nothing_takes_no_memory_for_them(tmp_path: Path, soak: int):
+    """Two files of zeros, the second told as a change of the first: both are held in memory to be put together."""
+    root = tmp_path / "repository"
+    root.mkdir()
+    run(root, "init", "--quiet", "--initial-branch=main")
+    for name, more in (("a", 0), ("b", 1)):
+        with (root / name).open("wb") as file:
+            file.truncate((soak * 14 + more) << 20)
+    commit(root)
+    with processes.Pool(1) as pool:
+        broken, peak = pool.apply(read_repository, (f"file://{root}", tmp_path / "kept"))
+    packed = sum(path.stat().st_size for path in (root / ".git").rglob("*") if path.is_file())
+    print(
+        f"\n[measured] {soak * 28} MB packed as {packed >> 10} KB: git took {peak >> 20} MB; {broken or 'taken'}"
+    )
+    assert peak < MEMORY_BYTES + (64 << 20)

@@ -71,6 +71,17 @@ def test_what_another_user_unpacked_is_unpacked_again(foreign: tuple[Path, Path]
     assert broken == []
 
 
+@pytest.mark.parametrize("number", range(5))
+def test_sources_of_one_content_are_unpacked_side_by_side_without_harm(tmp_path: Path, number: int):
+    packages = [tmp_path / f"{name}.zip" for name in "abcdef"]
+    for package in packages:
+        package.write_bytes(packed("alpha"))
+    skills, broken = SkillLibrary([SkillArchive(package, tmp_path / "kept") for package in packages]).read()
+    assert [skill.source for skill in skills] == [str(packages[0])]
+    assert ["has the name of a skill in" in problem for problem in problems(broken)] == [True] * 5
+    assert len(list((tmp_path / "kept").iterdir())) == 1
+
+
 def test_a_folder_that_is_not_the_bots_is_named_as_what_is_wrong(open_folder: Path):
     package = open_folder / "skills.zip"
     package.write_bytes(packed("alpha"))

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -204,3 +205,20 @@ def test_packages_that_are_used_no_more_are_forgotten(tmp_path: Path):
     assert isinstance(skill, Skill)
     forget_others(kept, [skill.folder, tmp_path])
     assert [path.name for path in kept.iterdir()] == [skill.folder.relative_to(kept).parts[0]]
+
+
+async def test_sources_that_are_slow_are_waited_for_together(tmp_path: Path):
+    """A bot that starts waits for them: two repositories that are away cost it no more than one."""
+    both = threading.Barrier(2)
+
+    class Slow:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def read(self) -> list[Skill]:
+            both.wait(timeout=10)
+            return [Skill(self.name, "d", "b", tmp_path, self.name)]
+
+    library = SkillLibrary([Slow("beta"), Slow("alpha")])
+    await library.refresh()
+    assert [skill.name for skill in library.all] == ["alpha", "beta"]

@@ -46,6 +46,8 @@ async def test_a_read_runs_and_is_audited(bench, tmp_path: Path):
     assert len(row.result_sha256) == 64
 
 
+@pytest.mark.case("prompt-R56")
+@pytest.mark.case("prompt-R58")
 async def test_a_write_becomes_a_proposal_and_nothing_runs(bench, tmp_path: Path):
     done = await bench.call("switch", '{"task_id": 3, "action": "pause"}')
     assert done.result.status == "waits"
@@ -89,6 +91,7 @@ async def test_reads_are_not_deduplicated(bench):
     assert len(bench.look.runs) == 2
 
 
+@pytest.mark.case("prompt-R58")
 @pytest.mark.case("sched-V3")
 async def test_a_viewer_is_refused_before_anything_is_proposed(bench, tmp_path: Path):
     done = await bench.call("switch", '{"task_id": 3, "action": "pause"}', Person("U9", "Vera", Role.VIEWER))

@@ -41,7 +41,6 @@ async def test_what_is_found_is_offered(bench, query: str):
     assert done.result.content["tools"][0]["description"] == "Switches."
 
 
-@pytest.mark.case("prompt-R45")
 @pytest.mark.case("prompt-R60")
 async def test_a_tool_of_another_agent_is_neither_found_nor_called_nor_offered(bench):
     rewired(bench)

@@ -1,6 +1,5 @@
 """Checks of the skills: which can be used, which are broken and where."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
 
 from chatops_bot.app.clock import SystemClock
@@ -17,7 +16,7 @@ async def check_skills(config: Config, secrets: Secrets) -> Sequence[Finding]:
     if not config.skills.enabled:
         return [ok("skills", "Off (skills.enabled).")]
     with borrowed_library(config.skills, config.data) as library:
-        skills, broken = await asyncio.to_thread(library.read)
+        skills, broken = await library.read_in_thread()
         async with open_registry(config, secrets, SystemClock(), skills_of(config, library)) as registry:
             tools = [tool.spec.name for tool in registry]
     found = [

@@ -4,7 +4,8 @@ import difflib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 import aiohttp
@@ -23,7 +24,7 @@ from chatops_bot.app.evals.arms import Arm, named_arm
 from chatops_bot.app.evals.case import KINDS, Case, Kind, load_cases
 from chatops_bot.app.evals.comparing import compare
 from chatops_bot.app.evals.report import comparison_lines, jsonl, lines_of
-from chatops_bot.app.evals.runner import Bench, Run, run_case
+from chatops_bot.app.evals.runner import PATIENCE, Bench, Run, run_case
 from chatops_bot.app.evals.worlds import open_worlds
 from chatops_bot.app.logs import set_up_logs
 from chatops_bot.app.skills import borrowed_library, skills_of
@@ -42,7 +43,7 @@ class EvalRefused(ChatopsError):
 @dataclass(frozen=True, slots=True)
 class EvalOptions:
     """`arms` are the two prompt versions or folders to compare, none for what is configured. `data` is the folder of a demo scheduler that has
-    run before, which saves its first runs."""
+    run before, which saves its first runs; `patience` are the seconds that one question may take."""
 
     paths: tuple[Path, ...] = ()
     kinds: tuple[Kind, ...] = ("scripted", "offline")
@@ -52,6 +53,7 @@ class EvalOptions:
     tags: tuple[str, ...] = ()
     config: Path | None = None
     data: Path | None = None
+    patience: Mapping[Kind, float] = field(default_factory=lambda: PATIENCE)
 
 
 async def evaluate(
@@ -59,9 +61,15 @@ async def evaluate(
 ) -> int:
     """Run and report. Returns 1 when an expectation failed; of two arms, when the gate objects to the second.
 
-    Raises CaseInvalid, EvalRefused or ConfigInvalid before anything runs.
+    Each run is in the file of results as soon as it is over. Raises CaseInvalid, EvalRefused or ConfigInvalid before anything runs.
     """
     say = say or _say
+    if options.arms and "live" not in options.kinds:
+        raise EvalRefused(
+            "Only a language model reads prompts, so --compare needs --model live; scripts and rules would answer alike."
+        )
+    if len(set(options.arms)) < len(options.arms):
+        raise EvalRefused(f"--compare names {options.arms[0]} twice; name two versions, or two folders.")
     cases = chosen_cases(options)
     config, secrets = _settings(options, env)
     set_up_logs(Redactor(secrets.values()), "text", "error")
@@ -72,30 +80,54 @@ async def evaluate(
     arms = [named_arm(config.agents, name) for name in options.arms or ("",)]
     _refuse_unknown_agents(cases, arms)
     if options.out is not None:
-        _write(options.out, ())  # before anything runs: an hour of answers shall have a place
-    runs = await _run_all(options, cases, arms, config, secrets)
+        _make(options.out)  # before anything runs: an hour of answers shall have a place
+    runs = await _run_all(options, cases, arms, config, secrets, _noting(options, cases, len(arms), say))
     for line in lines_of(runs):
         say(line)
     is_fine = all(run.verdict.passed for run in runs)
     if len(arms) == 2:
-        first, second = ([run for run in runs if run.arm == arm.name] for arm in arms)
+        live = [run for run in runs if run.kind == "live"]
+        first, second = ([run for run in live if run.arm == arm.name] for arm in arms)
         found = compare(first, second)
         is_fine = not found.objections
         for line in comparison_lines(found):
             say(line)
     if options.out is not None:
-        _write(options.out, jsonl(runs))
         say(f"{len(runs)} runs are in {options.out}")
     return PASSED if is_fine else FAILED
 
 
-def _write(path: Path, lines: Iterable[str]) -> None:
+def _make(path: Path) -> None:
     try:
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        path.write_text("", encoding="utf-8")
     except OSError as error:
         raise EvalRefused(
             f"{path} cannot be written ({error.strerror}); name another file with --json."
         ) from error
+
+
+def _noting(
+    options: EvalOptions, cases: Sequence[Case], arms: int, say: Callable[[str], None]
+) -> Callable[[Run], None]:
+    """What is done with a run once it is over: its line goes to the file of results, and how far the live ones are is said,
+    which take hours."""
+    numbers = count(1)
+    total = options.repeat * arms * sum(case.runs_on("live") for case in cases)
+
+    def note(run: Run) -> None:
+        if options.out is not None:
+            try:
+                with options.out.open("a", encoding="utf-8") as file:
+                    file.writelines(f"{line}\n" for line in jsonl([run]))
+            except OSError as error:
+                say(f"{options.out}: a run could not be added ({error.strerror})")
+        if run.kind == "live":
+            verdict = "passed" if run.verdict.passed else "FAILED"
+            say(
+                f"live {next(numbers)} of {total}: {run.case.id} #{run.repeat}, {run.arm}: {verdict} ({run.observed.seconds:.1f} s)"
+            )
+
+    return note
 
 
 def chosen_cases(options: EvalOptions) -> list[Case]:
@@ -145,7 +177,12 @@ def _refuse_unknown_agents(cases: Sequence[Case], arms: Sequence[Arm]) -> None:
 
 
 async def _run_all(
-    options: EvalOptions, cases: Sequence[Case], arms: Sequence[Arm], config: Config, secrets: Secrets
+    options: EvalOptions,
+    cases: Sequence[Case],
+    arms: Sequence[Arm],
+    config: Config,
+    secrets: Secrets,
+    note: Callable[[Run], None],
 ) -> list[Run]:
     """Arms take turns within a repeat, so that a model which changes during the day changes for both."""
     clock, ids = SystemClock(), RandomIds()
@@ -155,7 +192,7 @@ async def _run_all(
         library = stack.enter_context(borrowed_library(config.skills, config.data))
         skills = skills_of(config, library)
         await skills.refresh()
-        bench = Bench(config, secrets, worlds, clock, ids, skills)
+        bench = Bench(config, secrets, worlds, clock, ids, skills, patience=options.patience)
         if secrets.model is not None and "live" in options.kinds:
             session = await stack.enter_async_context(aiohttp.ClientSession())
             bench = replace(bench, live=_live(config, secrets.model, session))
@@ -164,6 +201,7 @@ async def _run_all(
                 for case in (case for case in cases if case.runs_on(kind)):
                     for arm in arms:
                         runs.append(await run_case(bench, case, kind, arm, repeat))  # one at a time
+                        note(runs[-1])
     return sorted(runs, key=lambda run: (KINDS.index(run.kind), [arm.name for arm in arms].index(run.arm)))
 
 
@@ -200,3 +238,4 @@ def _live(config: Config, endpoint: ModelEndpoint, session: aiohttp.ClientSessio
 
 def _say(line: str) -> None:
     sys.stdout.write(shown(f"{line}\n"))
+    sys.stdout.flush()  # a pipe would keep hours of progress to itself

@@ -78,6 +78,8 @@ def judge(case: Case, seen: Observed, tools: Tools, secret: Sequence[str] = ()) 
 
 
 def _outcome(want: Expected, seen: Observed) -> Iterator[Failure]:
+    if seen.waited:
+        yield Failure(f"time: no answer within {seen.waited:g} seconds")
     if want.outcome is not None and seen.outcome != want.outcome:
         yield Failure(f"outcome: {seen.outcome or _NO_END}, not {want.outcome}")
     elif want.outcome is None and seen.outcome in ("", "failed"):

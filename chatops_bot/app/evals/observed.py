@@ -28,7 +28,8 @@ class ObservedCall:
 @dataclass(frozen=True, slots=True)
 class Observed:
     """The last turn of a run. `sources` are the texts of the conversation up to its answer, `earlier` the results of earlier
-    turns; `shown` is everything that stood on the screen at the end; `script` what a script missed."""
+    turns; `shown` is everything that stood on the screen at the end; `script` what a script missed; `waited` how many seconds an
+    answer was waited for in vain, 0 when it came."""
 
     outcome: str
     answer: str
@@ -46,16 +47,18 @@ class Observed:
     prompts: tuple[str, ...] = ()
     seconds: float = 0.0
     script: tuple[str, ...] = ()
+    waited: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the store and the screen have of a session."""
+    """What the store and the screen have of a session. `waited` as in `Observed`."""
 
     entries: Sequence[Entry]
     views: Mapping[str, View]
     proposals: Sequence[Proposal]
     forms: Sequence[Form]
+    waited: float = 0.0
 
 
 def observe(kept: Kept, *, registered: frozenset[str], seconds: float, script: Sequence[str]) -> Observed:
@@ -91,6 +94,7 @@ def observe(kept: Kept, *, registered: frozenset[str], seconds: float, script: S
         prompts=tuple(dict.fromkeys(f"{entry.agent_id}/{entry.version}" for entry in prompts)),
         seconds=seconds,
         script=tuple(script),
+        waited=kept.waited,
     )  # fmt: skip
 
 

@@ -60,8 +60,9 @@ def _categories(key: Path) -> tuple[str, ...]:
 
 def _case(key: Path, categories: Sequence[str], problems: list[str]) -> Case:
     answer, folder = read_mapping(key), key.parent
-    alert = read_json(folder / ALERT)
-    evidence = _evidence(folder, key, problems)
+    lineage = _lineage(folder)
+    alert = read_json(next((each / ALERT for each in lineage if (each / ALERT).exists()), folder / ALERT))
+    evidence = _evidence(lineage, problems)
     recordings = tuple(
         Recording(tool=name, content=_content(read_json(path))) for name, path in evidence.items()
     )
@@ -75,7 +76,6 @@ def _case(key: Path, categories: Sequence[str], problems: list[str]) -> Case:
     category = str(answer.get("root_cause_category") or "").strip()
     says = (
         *texts(answer.get("required_keywords"), key, "required_keywords"),
-        *texts(answer.get("ruling_out_keywords"), key, "ruling_out_keywords"),
         *([f"{CATEGORY} {category}"] if category else []),
     )
     never = (
@@ -99,20 +99,34 @@ def _case(key: Path, categories: Sequence[str], problems: list[str]) -> Case:
         expected=Expected(
             outcome="answered", tools=WantedTools(must=required), says=says, never=never, grounded=False,
             max_rounds=int(loops) + 1 if isinstance(loops, int) else None,
+            rubric=tuple(f"Rules out: {each}" for each in texts(answer.get("ruling_out_keywords"), key, "ruling_out_keywords")),
         ),
     )  # fmt: skip
 
 
-def _evidence(folder: Path, key: Path, problems: list[str]) -> dict[str, Path]:
-    """The evidence files by the names of their sources: those that the scenario declares, or all that lie in the folder."""
-    files = {path.stem: path for path in sorted(folder.glob("*.json")) if path.name != ALERT}
-    about = folder / ABOUT
-    declared = texts(read_mapping(about).get(AVAILABLE), about, AVAILABLE) if about.exists() else ()
-    return (
-        {name: files[name] for name in _known(declared, files, about, AVAILABLE, problems)}
-        if declared
-        else files
-    )
+def _lineage(folder: Path) -> list[Path]:
+    """The folder of a scenario, and those of the scenarios that it is based on: what it lacks stands there."""
+    found = [folder]
+    while (about := found[-1] / ABOUT).exists() and (base := read_mapping(about).get("base")) is not None:
+        parent = folder.parent / str(base)
+        if Path(str(base)).name != base or not parent.is_dir() or parent in found:
+            raise ImportRefused(f"{about}: base names {base}, which is no other scenario beside it.")
+        found.append(parent)
+    return found
+
+
+def _evidence(lineage: Sequence[Path], problems: list[str]) -> dict[str, Path]:
+    """The evidence files by the names of their sources: those that the scenario declares, or all that there are."""
+    files = {
+        path.stem: path
+        for each in reversed(lineage)
+        for path in sorted(each.glob("*.json"))
+        if path.name != ALERT
+    }
+    for about in (each / ABOUT for each in lineage if (each / ABOUT).exists()):
+        if declared := texts(read_mapping(about).get(AVAILABLE), about, AVAILABLE):
+            return {name: files[name] for name in _known(declared, files, about, AVAILABLE, problems)}
+    return files
 
 
 def _gold(answer: str, says: Sequence[str], never: Sequence[str], key: Path, problems: list[str]) -> str:

@@ -14,8 +14,13 @@ from chatops_bot.app.evals.case import Recording
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.tool import Change, Outcome, Plan, ToolResult
+from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
+from chatops_bot.domain.tool import CONSULT_AGENT, FIND_TOOLS, READ_RESULT, Change, Outcome, Plan, ToolResult
 from chatops_bot.ports import Tool, ToolContext, ToolSpec
+from chatops_bot.tools.registry import Registry
+
+OF_THE_AGENT = frozenset({LOAD_SKILL, RUN_SKILL_SCRIPT, READ_RESULT, FIND_TOOLS, CONSULT_AGENT})
+"""Tools that act on the conversation; every bot has them beside those of its back ends."""
 
 
 class _AnyArguments(BaseModel):
@@ -63,14 +68,31 @@ def recorded_tools(recordings: Sequence[Recording], known: Iterable[Tool]) -> li
     for tool in known:
         spec = replace(tool.spec, candidates={}, check=None)
         names.add(spec.name)
-        own = tuple(one for one in recordings if one.tool == spec.name)
-        is_read = spec.effect is Effect.READ
-        tools.append(RecordedRead(spec, own) if is_read else RecordedWrite(spec, own))
-    for name in dict.fromkeys(one.tool for one in recordings if one.tool not in names):
-        label = Phrase(f"正在调用 {name}…", f"calling {name}…")
-        spec = ToolSpec(name, f"Recorded results of {name}.", _AnyArguments, Effect.READ, label)
-        tools.append(RecordedRead(spec, tuple(one for one in recordings if one.tool == name)))
-    return tools
+        tools.append(_recorded(spec, recordings))
+    names |= OF_THE_AGENT
+    others = dict.fromkeys(one.tool for one in recordings if one.tool not in names)
+    return [*tools, *(_recorded(_unknown(name), recordings) for name in others)]
+
+
+def with_recorded(registry: Registry, recordings: Sequence[Recording]) -> Registry:
+    """`registry`, in which the agent's own tools answer from what was recorded of them, if anything was: the skill or the result
+    that they once read is not here."""
+    named = OF_THE_AGENT & {one.tool for one in recordings}
+    tools = [_recorded(tool.spec, recordings) if tool.spec.name in named else tool for tool in registry]
+    return Registry(
+        [*tools, *(_recorded(_unknown(name), recordings) for name in sorted(named - registry.names))]
+    )
+
+
+def _unknown(name: str) -> ToolSpec:
+    """Of a tool that this program, or this bot, does not have: it takes any arguments."""
+    label = Phrase(f"正在调用 {name}…", f"calling {name}…")
+    return ToolSpec(name, f"Recorded results of {name}.", _AnyArguments, Effect.READ, label)
+
+
+def _recorded(spec: ToolSpec, recordings: Sequence[Recording]) -> Tool:
+    own = tuple(one for one in recordings if one.tool == spec.name)
+    return RecordedRead(spec, own) if spec.effect is Effect.READ else RecordedWrite(spec, own)
 
 
 def holds(arguments: Any, wanted: Any) -> bool:

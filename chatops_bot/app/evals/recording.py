@@ -7,11 +7,14 @@ expected is what happened; whoever records a thread because it went wrong correc
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from pydantic import ValidationError
+
+from chatops_bot.app.evals.aliases import Known, aliases_of
 from chatops_bot.app.evals.case import Case
 from chatops_bot.app.evals.grounding import ungrounded
 from chatops_bot.app.evals.imported import case_id
@@ -29,7 +32,7 @@ from chatops_bot.domain.transcript import (
     UserSaid,
     spoken_in,
 )
-from chatops_bot.stores.sqlite_threads import read_threads
+from chatops_bot.stores.sqlite_threads import read_people, read_threads
 from chatops_bot.tools.validation import parse_object
 
 MAX_FACTS = 5
@@ -58,15 +61,27 @@ def record(store: Path, named: str, out: Path, *, turn: int = 0, redactor: Redac
         keys = ", ".join(str(key) for key, _, _ in found)
         raise NotRecorded(f"More than one thread is meant by {named}: {keys}; give one of these.")
     _, entries, proposals = found[0]
-    case = case_of(entries, proposals, out.stem, turn=turn, redactor=redactor or Redactor())
+    case = case_of(
+        entries, proposals, out.stem, turn=turn, redactor=redactor or Redactor(), known=read_people(store)
+    )
     write_case(out, case, _HEAD)
     return case
 
 
 def case_of(
-    entries: Sequence[Entry], proposals: Sequence[Proposal], name: str, *, turn: int = 0, redactor: Redactor
+    entries: Sequence[Entry],
+    proposals: Sequence[Proposal],
+    name: str,
+    *,
+    turn: int = 0,
+    redactor: Redactor,
+    known: Iterable[Known] = (),
 ) -> Case:
-    """The case that these entries make. Raises NotRecorded when there is no such question."""
+    """The case that these entries make; `known` are ids and names of people beside those of the thread. Raises NotRecorded when
+    there is no such question, and for a name or a question that no case can have."""
+    aliases = aliases_of(entries, proposals, known)
+    entries = [aliases.entry(entry) for entry in entries]
+    proposals = [aliases.proposal(proposal) for proposal in proposals]
     asked = [entry for entry in entries if isinstance(entry, UserSaid)]
     if not asked or turn > len(asked):
         raise NotRecorded(f"The thread holds {len(asked)} questions; name one of them with --turn.")
@@ -85,7 +100,18 @@ def case_of(
         "script": _script(own),
         "expected": _expected(own, [p for p in proposals if p.turn_id == question.turn_id], before, question),
     }
-    return Case.model_validate(_without_people(redactor.value(value), entries))
+    try:
+        return Case.model_validate(redactor.value(value))
+    except ValidationError as error:
+        first = error.errors()[0]
+        if first["loc"] == ("id",):
+            raise NotRecorded(
+                f"A case is named after its file, and {name!r} gives no name; call the file by two or more of a-z, 0-9, . _ -."
+            ) from error
+        where = ".".join(map(str, first["loc"])) or "the question"
+        raise NotRecorded(
+            f"This turn makes no case ({where}: {first['msg']}); name another question with --turn."
+        ) from error
 
 
 def _is_meant(key: SessionKey, named: str) -> bool:
@@ -173,31 +199,6 @@ def _expected(
     if made_up := ungrounded(answer, [*texts, *earlier, *arguments], results):
         expected["derived"] = made_up
     return expected
-
-
-def _without_people(value: Any, entries: Sequence[Entry]) -> Any:
-    """`value` with each person's id and name replaced, longest first, so that no part of a name is left."""
-    people: dict[str, str] = {}
-    for said in (entry for entry in entries if isinstance(entry, UserSaid)):
-        names = {said.author_id: said.author_name, **said.mentioned}
-        for person, name in names.items():
-            alias = people.setdefault(person, f"person{len(set(people.values())) + 1}")
-            if len(name) > 1:
-                people.setdefault(name, alias)
-    if not people:
-        return value
-    pattern = re.compile("|".join(re.escape(name) for name in sorted(people, key=len, reverse=True)))
-    return _replaced(value, pattern, people)
-
-
-def _replaced(value: Any, pattern: re.Pattern[str], people: Mapping[str, str]) -> Any:
-    if isinstance(value, str):
-        return pattern.sub(lambda found: people[found[0]], value)
-    if isinstance(value, Mapping):
-        return {key: _replaced(inner, pattern, people) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_replaced(inner, pattern, people) for inner in value]
-    return value
 
 
 def _arguments(text: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import json
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from chatops_bot.app.evals.arms import Arm
 from chatops_bot.app.evals.case import Case, Kind, Said
 from chatops_bot.app.evals.judging import Tools, Verdict, judge
 from chatops_bot.app.evals.observed import Kept, Observed, observe
+from chatops_bot.app.evals.recorded import with_recorded
 from chatops_bot.app.evals.script import CaseScript
 from chatops_bot.app.evals.worlds import Worlds
 from chatops_bot.app.local_desk import LocalDesk, Rests
@@ -44,7 +45,7 @@ from chatops_bot.tools.registry import Registry
 ASKER = "evals"
 THREAD = "t_case"
 PATIENCE: Mapping[Kind, float] = {"scripted": 30.0, "offline": 30.0, "live": 300.0}
-"""Seconds for one question, which a hung model or tool would otherwise take for good."""
+"""Seconds for one question, which a hung model or tool would otherwise take for good; then the run has failed."""
 REST_SECONDS = 2.0
 
 
@@ -81,12 +82,14 @@ async def run_case(bench: Bench, case: Case, kind: Kind, arm: Arm, repeat: int =
         raise ValueError("a live run needs a configured model")
     started = time.monotonic()
     async with _desk(bench, case, model, arm) as (desk, registry, store):
-        views = await _converse(desk, store, case, bench.clock, bench.patience[kind])
+        views: dict[str, View] = {}
+        in_time = await _converse(desk, store, case, bench.clock, bench.patience[kind], views)
         kept = Kept(
             await store.transcripts.load(session()),
             views,
             await store.proposals.in_states(frozenset(ProposalState)),
             [form for form in await store.forms.open() if form.state is FormState.OPEN],
+            waited=0.0 if in_time else bench.patience[kind],
         )
     seen = observe(
         kept,
@@ -115,6 +118,7 @@ async def _desk(
             update={"agents": bench.config.agents.model_copy(update={"default": case.agent})}
         )
         registry = assembled(config, bench.worlds.tools(case), bench.skills, store, arm.texts, routed=False)
+        registry = with_recorded(registry, case.recordings)
         core = build_core(
             config, bench.secrets, clock=bench.clock, ids=bench.ids, store=store, model=model, registry=registry,
             platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, bench.ids, None),
@@ -127,27 +131,30 @@ async def _desk(
 
 
 async def _converse(
-    desk: LocalDesk, store: Store, case: Case, clock: Clock, patience: float
-) -> dict[str, View]:
-    """Ask every question in one thread; returns the messages that the last one left on the screen, or the one
-    that took longer than `patience` seconds."""
+    desk: LocalDesk, store: Store, case: Case, clock: Clock, patience: float, views: dict[str, View]
+) -> bool:
+    """Ask every question in one thread, and put the messages that the last one left on the screen into `views`. False when one
+    was not answered within `patience` seconds; then the rest are not asked."""
     seeded: list[Entry] = []
     for number, said in enumerate(case.thread, 1):
         seeded += _entries(said, f"turn_before_{number}", case, clock)
     # A thread exists from its first entry on, and the desk goes on only with one that exists.
     nobody = TurnRested("turn_before", clock.now(), TurnOutcome.ANSWERED, "")
     await store.transcripts.append(session(), seeded or [nobody])
-    views: dict[str, View] = {}
-    with suppress(TimeoutError):  # what hangs is one case that failed, and not the end of the others
-        for question in case.ask:
-            views.clear()
-            async with asyncio.timeout(patience):
+    for question in case.ask:
+        views.clear()
+        try:
+            async with asyncio.timeout(patience) as limit:
                 async for frame in desk.ask(ASKER, question, thread=THREAD, role=Role(case.role)):
                     if isinstance(frame, Shown):
                         views[frame.message] = frame.view
                     elif isinstance(frame, Whispered):
                         views[f"whisper {len(views)}"] = frame.view
-    return views
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            return False
+    return True
 
 
 def session() -> SessionKey:

@@ -85,6 +85,18 @@ HOLDS: tuple[tuple[Hold, re.Pattern[str]], ...] = (
     (Hold.CHOICE, regex(r"\bor\b|或者?|还是")),
 )  # fmt: skip
 
+_RECURS = (
+    r"(?:每(?:天|日|晚|夜|早|个?(?:周|星期|礼拜)[一二三四五六日天末]?|个?月(?:\d{1,2}\s*[号日])?|个?小时|隔?\s*\d+\s*(?:分钟|个?小时)|个?工作日)"
+    r"|天天|工作日)"
+)
+RECURRING = regex(
+    rf"{_RECURS}\s*(?:都|定时|自动|固定|的)?\s*(?:凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|半夜|午夜|零点|\d{{1,2}}\s*[点时:]"
+    r"|[一二两三四五六七八九十]{1,3}点|(?:触发|执行|运行|跑|启动)(?!的))"
+    r"|\b(?:every|each)\s+(?:other\s+)?(?:\d+\s+)?(?:day|night|morning|evening|hour|minute|week|weekday|month|monday|tuesday|wednesday|"
+    r"thursday|friday|saturday|sunday)s?\b|\b(?:daily|nightly|hourly|weekly|monthly)\b\s*(?=at\b|please\b|but\b|$)"
+)
+"""Again and again, at a time: said of running something, it asks for a schedule and not for a run now."""
+
 REFERENCE = regex(
     r"\b(?:it|its|that|this|the (?:same )?(?:task|job))\b|它|这个|那个|该任务|此任务|这任务|刚才|上面"
 )
@@ -142,9 +154,12 @@ QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         r"\b(?:running|in progress|recent runs|latest runs|last runs|run history|runs|executions?)\b"
         r"|正在运行|正在执行|在跑|在运行|在执行|运行记录|执行记录|最近的?运行|最近的?执行|运行历史|执行历史|跑了")),
     (Kind.HEALTH, regex(
-        r"\b(?:health\w*|overview|status|state|summary|how are things|how is everything|how'?s everything|all (?:good|ok|okay|green|fine)|"
+        r"\b(?:health\w*|overview|overall|status|state|summary|"
+        r"how(?:'?s| is| are) (?:the |our |your )?(?:whole |entire )?(?:system|scheduler|platform|cluster|things|everything)|"
+        r"how (?:does|do) (?:the |our )?(?:system|scheduler|platform|cluster|things|everything) look|all (?:good|ok|okay|green|fine)|"
         r"everything (?:ok|okay|fine|good|alright)|is the scheduler)\b"
-        r"|健康|概览|整体|总体|概况|状态|状况|大盘|情况|正常|总览|还好吗|还行吗|没事吧|没问题吧")),
+        r"|健康|概览|整体|总体|概况|状态|状况|大盘|情况|正常|总览|还好吗|还行吗|没事吧|没问题吧"
+        r"|(?:系统|调度器?|平台|集群|一切).{0,6}?(?:怎么样|怎样|如何|还好|还行)")),
     (Kind.LIST, regex(r"\b(?:tasks?|jobs?)\b|任务|作业|列表")),
 )  # fmt: skip
 """Tried in this order; the first that matches wins."""

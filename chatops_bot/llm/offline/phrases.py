@@ -128,6 +128,13 @@ VALID_NAMES = Phrase("可用的名称：{names}。", "Valid names: {names}.")
 
 ADVICE: tuple[tuple[str, Phrase], ...] = (
     (
+        r"did not fail|没有失败",
+        Phrase(
+            "没有什么要重试的；若想再运行一次，请触发它的任务。",
+            "There is nothing to retry; to run it once more, trigger its task.",
+        ),
+    ),
+    (
         r"nothing to (?:do|resume)|无需",
         Phrase("现在已经是这样了。", "It is that way already."),
     ),

@@ -26,7 +26,7 @@ from chatops_bot.llm.offline.arguments import (
 from chatops_bot.llm.offline.creation import NewTask, new_task_in
 from chatops_bot.llm.offline.cues import WRITES, Hold, Kind
 from chatops_bot.llm.offline.regex import regex
-from chatops_bot.llm.offline.verbs import REPORTING, is_prohibition, wish_in
+from chatops_bot.llm.offline.verbs import REPORTING, Wish, creates_alone, is_prohibition, wish_in
 from chatops_bot.llm.offline.windows import Window, window_in
 
 _MOST_INTENTS = 4
@@ -93,7 +93,10 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
     hold = next((hold for hold, pattern in cues.HOLDS if pattern.search(sentence)), None)
     is_prohibited = is_reported = False
     first = len(intents)
-    for clause in _CLAUSE_END.split(sentence):
+    clauses = _CLAUSE_END.split(sentence)
+    recurs = cues.RECURRING.search(sentence) is not None
+    is_new = recurs and any(map(_creates, clauses))
+    for clause in clauses:
         if cues.CONTRAST.match(clause.lstrip()):
             is_prohibited = False
             clause = cues.CONTRAST.sub(" ", clause, count=1)
@@ -101,6 +104,15 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
             intents[:] = [_held(intent) for intent in intents]
             continue
         wish = wish_in(clause)
+        if recurs and is_new and creates_alone(clause):
+            wish = Wish(Kind.CREATE, clause)
+        elif wish is not None and recurs and wish.kind is Kind.TRIGGER:
+            named = Target(message.names_in(clause), ids_in(clause).tasks)
+            if not named.is_empty and not is_new:
+                intents.append(Intent(Kind.ALTER, named))
+                continue
+            wish = replace(wish, kind=Kind.CREATE)
+            is_prohibited = is_prohibited or any(map(is_prohibition, clauses))
         if wish is None:
             forbids = is_prohibition(clause)
             is_prohibited = is_prohibited or forbids
@@ -118,6 +130,9 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
         if wish.kind is Kind.CREATE:
             # A schedule speaks of every day and of times: only these two hold a creation.
             is_held = held in (Hold.NEGATED, Hold.CONDITIONAL, Hold.REPORTED)
+            intents[first:] = [
+                intent for intent in intents[first:] if not intent.is_bare
+            ]  # what it is to run
             intents.append(
                 Intent(Kind.HELD, hold=held, held=Kind.CREATE)
                 if is_held
@@ -130,6 +145,11 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
     if any(intent.hold is Hold.CONDITIONAL for intent in intents[first:]):
         # "If it fails again, …": the condition is not a question.
         intents[first:] = [intent for intent in intents[first:] if intent.kind is Kind.HELD]
+
+
+def _creates(clause: str) -> bool:
+    wish = wish_in(clause)
+    return creates_alone(clause) or (wish is not None and wish.kind is Kind.CREATE)
 
 
 def _is_question(clause: str) -> bool:

@@ -283,6 +283,17 @@ def _is_wish(before: str, after: str) -> bool:
     return not _DONE_AFTER.match(after) or _HANDED_OVER.search(before) is not None
 
 
+_CREATE_ALONE = regex(
+    rf"^{_LEAD}(?:创建|新建|新增|添加|建立|(?:加|建|设|搞|弄|安排)(?:上|好)?)(?:一?个|一下|下)?(?:这样的|这个)?(?:定时)?{_KIND_OF_THING}?{_TRAIL}$"
+    rf"|^\s*{OPENERS}(?:(?:create|add|set up|schedule|make)(?:\s+(?:it|that|this|one))?|set (?:it|that|this) up)(?:\s+for\s+(?:me|us|that|this|it))?{_CLOSERS}$"
+)
+
+
+def creates_alone(clause: str) -> bool:
+    """Whether a masked clause asks to create what the clauses beside it describe."""
+    return _CREATE_ALONE.match(clause.strip(_AROUND)) is not None
+
+
 def is_prohibition(clause: str) -> bool:
     """Whether a masked clause says not to change something."""
     match = PROHIBITION.search(clause)
