@@ -115,7 +115,11 @@ def answer_to(
     """The message that answers `call`: its fenced result, or the statement that none was stored. Ids of calls differ in a turn."""
     nonce = marks(json.dumps(["result", turn_id, call.id]))
     content = canonical_json({"error": words.no_result}) if result is None else result.content
-    text = framed(content, nonce) if result and result.status == "ok" and result.tool == LOAD_SKILL else None
+    text = (
+        framed(content, nonce, words.skill_frame)
+        if result and result.status == "ok" and result.tool == LOAD_SKILL
+        else None
+    )
     return ToolMessage(
         call.id, _legal_name(call.name), text or fence(content, source=f"tool {call.name}", nonce=nonce)
     )

@@ -83,6 +83,8 @@ class CallPhrases(_Group):
     """What the model reads of a call that came to nothing, where people need other words or none. The placeholders are those
     that the shipped texts have; `domain.errors.Sentence` names those that an error can ask for."""
 
+    skill_frame: Line
+    """What the frame around a loaded skill says of it."""
     no_result: Line
     not_at_hand: Line
     waits_first: Line

@@ -350,4 +350,4 @@ async def test_a_prompt_over_its_soft_limit_is_said_once_a_text_and_counted_each
         "the prompt of incident_responder v1 is over its soft limit: 6003 characters of 6000, about 1801 tokens of 2000"
     ] * 2
     counted = metrics.prompts_over_soft.labels("incident_responder", "v1")
-    assert counted.collect()[0].samples[0].value == 3
+    assert next(iter(counted.collect())).samples[0].value == 3
