@@ -34,7 +34,7 @@ from chatops_bot.tools.toolbox import Toolbox
 from chatops_bot.toolsets.scheduler import Account, SchedulerClient, scheduler_tools
 from tests.scenarios.seeded_scheduler import put_seeded_data
 from tests.skills.worked_example import ExamplePlayer, example_in
-from tests.small_tools import PHRASES, proposer_of
+from tests.small_tools import PHRASES, WORDS, proposer_of
 
 FOLDER = bundled("skills")
 SHIPPED = (
@@ -80,6 +80,7 @@ class Desk:
             asker=Asker(self.store.forms, self.clock, self.ids, redactor, timedelta(hours=1)),
             redactor=redactor,
             clock=self.clock,
+            words=WORDS,
         )
         toolbox = Toolbox(self.registry, offered=skill.tools)
         turn = Turn(

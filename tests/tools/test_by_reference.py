@@ -32,7 +32,7 @@ from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.sealed_secrets import GIVEN_FOR, HIDDEN_AFTERWARDS, SealedSecrets
 from tests.rotating import CANARY, Rotate, RotateArgs, sealed_secrets
-from tests.small_tools import HOUR, KEY, OSCAR, SESSION, Look, Switch, proposer_of
+from tests.small_tools import HOUR, KEY, OSCAR, SESSION, WORDS, Look, Switch, proposer_of
 
 
 class Door:
@@ -45,7 +45,7 @@ class Door:
     def dispatching(self, tools: list[Any], secrets: SealedSecrets | None, ids: CountingIds) -> Dispatcher:
         return Dispatcher(
             Registry([*tools, Switch()]), policy=Policy(), audit=self.store.audit, proposer=proposer_of(self.store, self.clock, ids),
-            asker=Asker(self.store.forms, self.clock, ids, Redactor(), HOUR, secrets), redactor=Redactor(), clock=self.clock,
+            asker=Asker(self.store.forms, self.clock, ids, Redactor(), HOUR, secrets), redactor=Redactor(), clock=self.clock, words=WORDS
         )  # fmt: skip
 
     async def call(self, arguments: Any, name: str = "rotate_key", thread: str = "1.1") -> Dispatched:
