@@ -12,14 +12,18 @@ import re
 
 _MARKS = (
     "<tool_call", "<tool_use", "<function=", "<function_call", "<invoke ", "<minimax:tool_call",
-    "<|tool", "<｜tool", "[TOOL_CALLS]",
+    "<|tool", "<｜tool", "<|python_tag|>", "[TOOL_CALLS]",
 )  # fmt: skip
 """How open-weight models begin a call in their own templates (Hermes and Qwen, Llama, Anthropic-like, MiniMax, DeepSeek, Mistral)."""
 
 _REACT = "Action:"
+_CODED = re.compile(r"functions\.([A-Za-z_]\w{0,63})\s*\(")
+"""A call as in a program, in the name space that models of OpenAI were trained on."""
+_FUNCTIONS = "functions."
 _FENCES = ("```", "~~~")
 _JSON = re.compile(
-    r'\s*(?:```\w*\s*)?\[?\s*\{\s*"(?:name|tool|tool_name|function|action)"\s*:\s*"([^"]{1,64})"'
+    r'\s*+(?:```\w*+\s*+)?\[?\s*+\{\s*+(?:("tool_calls")\s*+:\s*+\['
+    r'|(?:"function"\s*+:\s*+\{\s*+)?"(?:name|tool|tool_name|function|action)"\s*+:\s*+"([^"]{1,64})")'
 )
 _JSON_HEAD = 120
 """How much of a message that begins like JSON is looked at before it is shown."""
@@ -49,11 +53,24 @@ class WrittenCallGuard:
             return "" if self.caught else text
         if self.caught:
             return ""
-        held, at = self._held + text, 0
+        return self._through(self._held + text, is_whole=False)
+
+    def close(self) -> str:
+        """What was held back and turned out to be text."""
+        rest, self._held = self._held, ""
+        if self.caught or not rest:
+            return ""
+        # The message ends, and with it the line.
+        shown = self._through(rest + "\n", is_whole=True)
+        return shown if self.caught else shown.removesuffix("\n")
+
+    def _through(self, held: str, *, is_whole: bool) -> str:
+        """What of `held` may be shown; the rest is kept. `is_whole` says that nothing follows."""
+        at = 0
         shown: list[str] = []
         while at < len(held) and not self.caught:
             if self._line_start:
-                found = self._judged(held[at : at + _LOOK])
+                found = self._judged(held[at : at + _LOOK], is_whole=is_whole)
                 if found is None:
                     break
                 self.caught = found
@@ -67,14 +84,7 @@ class WrittenCallGuard:
         self._held = held[at:]
         return "".join(shown)
 
-    def close(self) -> str:
-        """What was held back and turned out to be text."""
-        rest, self._held = self._held, ""
-        if rest and not self.caught:
-            self.caught = self._judged(rest + "\n") is True  # the message ends, and with it the line
-        return "" if self.caught else rest
-
-    def _judged(self, held: str) -> bool | None:
+    def _judged(self, held: str, *, is_whole: bool) -> bool | None:
         """Whether a call begins here; None while that is open."""
         line = held.lstrip(" \t")
         if len(held) - len(line) > _INDENT:
@@ -85,11 +95,16 @@ class WrittenCallGuard:
             return False
         if self._first and line[0] in "{[`" and not line.startswith(_MARKS):
             found = _JSON.match(line[:_JSON_HEAD])
-            if found is not None and found.group(1) in self._names:
+            if found is not None and (found.group(1) or found.group(2) in self._names):
                 return True
-            if found is None and len(line) < _JSON_HEAD:
+            if found is None and len(line) < _JSON_HEAD and not is_whole:
                 return None
         if line.startswith(_FENCES):
+            info, ended, _ = line.lstrip(line[0]).partition("\n")
+            if line[0] == "`" and "`" in info:
+                return False  # closed in the same line: a code span
+            if not ended and len(line) < _LOOK:
+                return None
             self._in_code = not self._in_code
             return False
         if any(fence.startswith(line) for fence in _FENCES):
@@ -98,8 +113,13 @@ class WrittenCallGuard:
             return False
         if line.startswith(_MARKS):
             return True
-        if any(opening.startswith(line) for opening in (*_MARKS, _REACT)):
+        if any(opening.startswith(line) for opening in (*_MARKS, _REACT, _FUNCTIONS)):
             return None
+        if line.startswith(_FUNCTIONS):
+            coded = _CODED.match(line)
+            if coded is None and "\n" not in line and len(line) < _REACT_HEAD:
+                return None
+            return coded is not None and coded.group(1) in self._names
         if line.startswith(_REACT):
             name, ended, _ = line[len(_REACT) :].partition("\n")
             if not ended and len(line) < _REACT_HEAD:

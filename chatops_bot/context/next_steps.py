@@ -16,10 +16,13 @@ ALREADY_ASKED = 0.8
 """The share of a suggestion's words that stand in what was just asked, from which on it is a part of it."""
 
 _BREVITY = re.compile(
-    r"\b(?:brief(?:ly)?|in short|shortly|concise(?:ly)?|tl;?dr|one[- ](?:line|word|sentence)r?|yes or no|y/n"
-    r"|(?:just|only) (?:the |a )?(?:\w+ )?(?:number|count|name|names|id|ids|status|answer|yes|no)"
-    r"|no (?:details|suggestions|follow[- ]?ups?|explanations?)|keep it short|short answer)\b"
-    r"|简短|简要|简单说|一句话|只(?:要|说|给|回答|报)|不用(?:解释|展开|建议)|别废话|长话短说|是或否|是还是不是",
+    r"\b(?:brief(?:ly)?|in short|concise(?:ly)?|tl;?dr|(?:one|a single)[- ](?:line|word|sentence)r?|in (?:a few|two|three) words"
+    r"|yes(?: or |/)no|y/n"
+    r"|(?:just|only) (?:tell me |say |give me )?(?:the |a )?(?:\w+ )?(?:number|count|names?|ids?|status|answer|yes|no)"
+    r"|no (?:details|suggestions|follow[- ]?ups?|explanations?)|(?:keep it|be|make it|answer|reply) short|short(?:er)? answer)\b"
+    r"|简短|简要|简单(?:说|回答|答)|精简|(?:一|两|一两|几)句话|(?:用|就|只)?一行(?:回答|说明|话|内|就|字)|^一行$|[，,]\s*一行[。.!！]?$"
+    r"|只(?:说|回答|报)|只(?:要|给)(?:我|出)?(?:一?个)?(?:数|结论|结果|答案|名字|名称|状态|编号|id|是)"
+    r"|不用(?:解释|展开|建议)|别废话|长话短说|是或否|是还是不是",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[a-z0-9_]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")

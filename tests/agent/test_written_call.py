@@ -25,6 +25,11 @@ WRITTEN = [
     " " * 60 + "<tool_call>",
     '{"name": "look", "arguments": {"name": "x"}}',
     '```json\n{\n  "name": "look",\n  "parameters": {}\n}\n```',
+    "<|python_tag|>look.call()",
+    'functions.look({"name": "x"})',
+    "functions.switch (task_id=3)",
+    '{"tool_calls": [{"id": "c1", "function": {"name": "look"}}]}',
+    '{"function": {"name": "look", "arguments": "{}"}}',
     '[{"function": "switch", "arguments": {"task_id": 3, "action": "pause"}}]',
 ]
 PLAIN = [
@@ -36,6 +41,11 @@ PLAIN = [
     '```json\n{"tasks": 3}\n```',
     "```followups",
     "<tool",
+    "functions.other({})",
+    "functions.look is a name",
+    "functions.",
+    "```x``` and `y`",
+    '{"tool_calls": 3}',
     "{",
     "\n\n",
     " " * 200 + "<tool_call>",
@@ -48,6 +58,12 @@ def shown(*pieces: str) -> tuple[str, bool]:
     guard = WrittenCallGuard(TOOLS)
     text = "".join(guard.feed(piece) for piece in pieces) + guard.close()
     return text, guard.caught
+
+
+def test_a_code_span_of_three_backticks_hides_no_call_behind_it():
+    assert shown("```x``` is a span\n<tool_call>") == ("```x``` is a span\n", True)
+    assert shown("`x` failed.\n<tool_call>") == ("`x` failed.\n", True)
+    assert shown("```x\n<tool_call>\n```") == ("```x\n<tool_call>\n```", False)
 
 
 @pytest.mark.case("peer-T33")
