@@ -19,7 +19,7 @@ import aiohttp
 from bench.function_tools import adapted
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
-from chatops_bot.app.bundled import load_phrases
+from chatops_bot.app.bundled import load_call_words, load_phrases
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.domain.audit import AuditRecord
@@ -142,6 +142,7 @@ async def open_product(
             asker=Asker(store.forms, clock, ids, Redactor(["a-configured-secret"]), timedelta(minutes=30)),
             redactor=Redactor(["a-configured-secret"]),
             clock=clock,
+            words=load_call_words(),
         )
         try:
             async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as connections:

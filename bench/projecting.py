@@ -21,7 +21,7 @@ RESULT = json.dumps(
     {"count": 20, "rows": [{"id": n, "name": f"task-{n}", "status": "failed"} for n in range(20)]}
 )
 ROOM = 40_000
-WORDS = load_phrases()["en"].history
+WORDS = load_phrases()["en"].calls
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from chatops_bot.app.bundled import load_phrases
+from chatops_bot.app.bundled import load_call_words, load_phrases
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.followup import Suggestion
 from chatops_bot.domain.form import AskedAs, Candidates, Choice
@@ -26,6 +26,7 @@ SESSION = SessionKey("slack", "T1", "C1", "1.1")
 OSCAR = Person("U1", "Oscar", Role.OPERATOR)
 HOUR = timedelta(hours=1)
 PHRASES = load_phrases()["en"]
+WORDS = load_call_words()
 KEY = b"the key of the tests, 32 bytes.."
 
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
-from chatops_bot.domain.errors import ModelError, ToolFailed
+from chatops_bot.domain.errors import ModelError, Told, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.session import SessionKey, TurnOutcome
@@ -109,13 +109,18 @@ class ConsultAgent:
         """Raises ToolFailed for an agent that may not be asked here."""
         valid = [each for each in handoffs if each not in context.agents]
         if agent_id in context.agents:
-            raise ToolFailed(_CYCLE.filled(agent=agent_id))
+            raise ToolFailed(
+                _CYCLE.filled(agent=agent_id), told=Told("consulted_already", {"agent": agent_id})
+            )
         if agent_id not in valid:
-            raise ToolFailed(_UNKNOWN.filled(agent=agent_id, valid=", ".join(valid) or "-"))
+            raise ToolFailed(
+                _UNKNOWN.filled(agent=agent_id),
+                told=Told("not_consulted", {"agent": agent_id, "valid": ", ".join(valid) or "-"}),
+            )
         if len(context.agents) > self._depth:
-            raise ToolFailed(_TOO_DEEP)
+            raise ToolFailed(_TOO_DEEP, told=Told("too_deep"))
         if len(context.consultations.made) >= MAX_CONSULTATIONS:
-            raise ToolFailed(_TOO_MANY.filled(most=MAX_CONSULTATIONS))
+            raise ToolFailed(_TOO_MANY, told=Told("too_often", {"most": MAX_CONSULTATIONS}))
 
 
 class _Heard:
@@ -152,19 +157,8 @@ class _Heard:
         return ToolResult("ok", content, summary, skills_read=tuple(sorted(skills)))
 
 
-_CYCLE = Phrase(
-    "{agent} 已在这次咨询之中，不能再被咨询；请自己回答。",
-    "{agent} takes part in this consultation already and cannot be asked again; answer it yourself.",
-)
-_UNKNOWN = Phrase(
-    "不能咨询 {agent}；可以咨询的智能体：{valid}。", "You cannot consult {agent}. Valid agent ids: {valid}."
-)
-_TOO_DEEP = Phrase(
-    "被咨询的智能体不能再咨询别人；请自己回答。",
-    "An agent that is consulted asks no other here; answer it yourself.",
-)
-_TOO_MANY = Phrase(
-    "一轮最多咨询 {most} 次；请用已有的信息回答。",
-    "One turn consults at most {most} times; answer from what you have.",
-)
+_CYCLE = Phrase("{agent} 已在这次咨询之中", "{agent} takes part in this consultation already")
+_UNKNOWN = Phrase("不能咨询 {agent}", "{agent} cannot be consulted here")
+_TOO_DEEP = Phrase("咨询中不再咨询别人", "no consultation inside a consultation")
+_TOO_MANY = Phrase("本轮咨询次数已达上限", "no more consultations in this turn")
 _SILENT = Phrase("{agent} 没有给出回答。", "{agent} gave no answer.")

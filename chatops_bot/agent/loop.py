@@ -19,6 +19,7 @@ from chatops_bot.agent.step import Step, is_cut, json_error
 from chatops_bot.agent.together import together
 from chatops_bot.context.history import answer_to, assistant_message
 from chatops_bot.context.next_steps import worth_offering
+from chatops_bot.context.prompt_phrases import CallPhrases
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError, ModelTooLong
 from chatops_bot.domain.followup import FollowUp, Suggestion
 from chatops_bot.domain.language import Language, Phrase
@@ -86,6 +87,7 @@ SILENT = Phrase(
 CALL_IN_TEXT = Phrase(
     "模型把工具调用写成了文字，没有执行。", "The model wrote a tool call as text; it was not run."
 )
+_TOO_MANY = Phrase("调用过多，未执行", "too many calls, not run")
 INCOMPLETE = Phrase("分析未完成。", "Analysis incomplete.")
 
 
@@ -259,10 +261,13 @@ class Loop:
 
     async def _run_calls(self, turn: Turn, calls: Sequence[ToolCall], emit: Emit) -> None:
         """Run the calls of one model message: neighbouring reads together, a write alone; once one waits, no more reads."""
+        words = turn.briefing.phrases.calls
         for effect, batch in self._batches(calls[:MAX_CALLS]):
             if turn.waits and effect is Effect.READ:
                 for call in batch:
-                    await self._store_result(turn, call, _NOT_RUN)
+                    await self._store_result(
+                        turn, call, _not_run(words.waits_first, Phrase("未执行", "not run"))
+                    )
                 continue
             for call in batch:
                 await emit(CallStarted(call.id, call.name, self._dispatcher.label_of(call)))
@@ -272,7 +277,7 @@ class Loop:
                 turn.waits = True
                 await emit(interrupt)
         for call in calls[MAX_CALLS:]:
-            await self._store_result(turn, call, _TOO_MANY)
+            await self._store_result(turn, call, _not_run(words.too_many.format(most=MAX_CALLS), _TOO_MANY))
 
     async def _run_batch(self, turn: Turn, batch: Sequence[ToolCall], emit: Emit) -> list[TurnEvent]:
         """Run them at once; returns what waits for people then."""
@@ -296,7 +301,7 @@ class Loop:
     async def _answer_cut_calls(self, turn: Turn, calls: Sequence[ToolCall]) -> None:
         """The calls of a message that was cut off are not run, however whole they look."""
         for call in calls:
-            await self._store_result(turn, call, _cut_off(call))
+            await self._store_result(turn, call, _cut_off(call, turn.briefing.phrases.calls))
 
     def _batches(self, calls: Sequence[ToolCall]) -> Iterator[tuple[Effect, list[ToolCall]]]:
         """Neighbouring reads in one batch, each write in its own, in call order."""
@@ -339,7 +344,7 @@ class Loop:
         briefing = turn.briefing
         turn.said.append(
             answer_to(
-                call, returned, turn.context.turn_id, marks=briefing.marks, words=briefing.phrases.history
+                call, returned, turn.context.turn_id, marks=briefing.marks, words=briefing.phrases.calls
             )
         )
 
@@ -359,25 +364,11 @@ class Loop:
             await emit(Rested(TurnOutcome.CAPPED, last_text))
 
 
-_NOT_RUN = ToolResult(
-    "not_run",
-    {"status": "not run: an earlier call of the same message waits for a person; read again afterwards"},
-    Phrase("未执行", "not run"),
-)
-_TOO_MANY = ToolResult(
-    "not_run",
-    {
-        "error": f"not run: one message may make at most {MAX_CALLS} calls; make this one again if it is still needed"
-    },
-    Phrase("调用过多，未执行", "too many calls, not run"),
-)
+def _not_run(said: str, summary: Phrase) -> ToolResult:
+    return ToolResult("not_run", {"error": said}, summary)
 
 
-def _cut_off(call: ToolCall) -> ToolResult:
+def _cut_off(call: ToolCall, words: CallPhrases) -> ToolResult:
     broken = json_error(call.arguments) if call.arguments.strip() else None
-    where = f" in the arguments of this call ({broken})" if broken else ""
-    return ToolResult(
-        "not_run",
-        {"error": f"not run: your message was cut off{where}; send the whole call again, shorter"},
-        Phrase("被截断，未执行", "cut off, not run"),
-    )
+    said = words.cut_off_at.format(problem=broken) if broken else words.cut_off
+    return _not_run(said, Phrase("被截断，未执行", "cut off, not run"))

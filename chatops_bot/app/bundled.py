@@ -8,6 +8,7 @@ from chatops_bot.app.config_file import read_config_file
 from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.context.routing_data import Routing
 from chatops_bot.context.skill_text import SkillWords
+from chatops_bot.domain.errors import Words
 from chatops_bot.domain.language import Language, Phrase
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -26,6 +27,12 @@ def load_phrases() -> dict[Language, PromptPhrases]:
         language: PromptPhrases.model_validate(_read(f"phrases.{language}.yaml", "phrases"))
         for language in _languages()
     }
+
+
+def load_call_words() -> Words:
+    """What a model is told of calls that came to nothing."""
+    phrases = load_phrases()
+    return lambda told, language: phrases[language].calls.said(told)
 
 
 def load_description(tool: str) -> Phrase:

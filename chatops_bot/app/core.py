@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from chatops_bot.agent.consulting import ConsultAgent, NothingKept
 from chatops_bot.agent.loop import Loop
+from chatops_bot.app.bundled import load_call_words
 from chatops_bot.app.clock import WatchedIds
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.engine import Engine, Node, build_engine
@@ -232,6 +233,7 @@ def _dispatcher(
         redactor=redactor,
         clock=clock,
         results=store.results,
+        words=load_call_words(),
     )
 
 

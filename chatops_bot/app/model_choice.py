@@ -49,7 +49,7 @@ def configured_overhearing(secrets: Secrets, ids: Ids) -> Overhears:
     if secrets.model is not None:
         return every_message
 
-    words = load_phrases()["en"].history
+    words = load_phrases()["en"].calls
 
     def by_rules(text: str, author_id: str, entries: Sequence[Entry]) -> bool:
         return is_for_the_rules(text, project(entries, marks=fresh_marks(ids.nonce), words=words), author_id)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from chatops_bot.context.fence import Marks, fence
 from chatops_bot.context.filled_form import filled_message
-from chatops_bot.context.prompt_phrases import HistoryPhrases
+from chatops_bot.context.prompt_phrases import CallPhrases
 from chatops_bot.context.skill_mask import SkillTrail, is_about
 from chatops_bot.context.skill_text import framed
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
@@ -38,7 +38,7 @@ _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTE
 
 
 def project(
-    entries: Sequence[Entry], *, marks: Marks, words: HistoryPhrases, skills: Collection[str] = ()
+    entries: Sequence[Entry], *, marks: Marks, words: CallPhrases, skills: Collection[str] = ()
 ) -> list[Message]:
     """All messages of the transcript, from the first person's message on; what of them is sent, `context.window` chooses.
 
@@ -110,19 +110,23 @@ def unanswered(entries: Sequence[Entry], turn_id: str) -> list[ToolCall]:
 
 
 def answer_to(
-    call: ToolCall, result: ToolReturned | None, turn_id: str, *, marks: Marks, words: HistoryPhrases
+    call: ToolCall, result: ToolReturned | None, turn_id: str, *, marks: Marks, words: CallPhrases
 ) -> ToolMessage:
     """The message that answers `call`: its fenced result, or the statement that none was stored. Ids of calls differ in a turn."""
     nonce = marks(json.dumps(["result", turn_id, call.id]))
     content = canonical_json({"error": words.no_result}) if result is None else result.content
-    text = framed(content, nonce) if result and result.status == "ok" and result.tool == LOAD_SKILL else None
+    text = (
+        framed(content, nonce, words.skill_frame)
+        if result and result.status == "ok" and result.tool == LOAD_SKILL
+        else None
+    )
     return ToolMessage(
         call.id, _legal_name(call.name), text or fence(content, source=f"tool {call.name}", nonce=nonce)
     )
 
 
 def _out_of_sight(
-    call: ToolCall, result: ToolReturned, words: HistoryPhrases, skills: Collection[str]
+    call: ToolCall, result: ToolReturned, words: CallPhrases, skills: Collection[str]
 ) -> ToolReturned:
     """What stands for a result that the asker may not see. One that waits for people tells only what its card or form shows."""
     if result.status == "waits":

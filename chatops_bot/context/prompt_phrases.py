@@ -4,6 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+from chatops_bot.domain.errors import Told
+
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1500)]
 
 
@@ -77,13 +79,37 @@ class LoopPhrases(_Group):
     sum_up: Line
 
 
-class HistoryPhrases(_Group):
-    """What stands in a conversation for what is not there: for the result of a call that has none, for one that is out of the
-    asker's sight, and for a skill that does not exist or is out of sight."""
+class CallPhrases(_Group):
+    """What the model reads of a call that came to nothing, where people need other words or none. The placeholders are those
+    that the shipped texts have; `domain.errors.Sentence` names those that an error can ask for."""
 
+    skill_frame: Line
+    """What the frame around a loaded skill says of it."""
     no_result: Line
     not_at_hand: Line
+    waits_first: Line
+    too_many: Line
+    cut_off: Line
+    cut_off_at: Line
+    unknown_tool: Line
+    missed: Line
+    too_long: Line
+    not_json: Line
     no_such_skill: Line
+    no_such_result: Line
+    secret_given: Line
+    secret_elsewhere: Line
+    secret_misplaced: Line
+    secret_gone: Line
+    consulted_only: Line
+    consulted_already: Line
+    not_consulted: Line
+    too_deep: Line
+    too_often: Line
+
+    def said(self, told: Told) -> str:
+        line: str = getattr(self, told.sentence)
+        return line.format(**told.values)
 
 
 class PromptPhrases(_Group):
@@ -95,7 +121,7 @@ class PromptPhrases(_Group):
     constraints: ConstraintPhrases
     context: ContextPhrases
     loop: LoopPhrases
-    history: HistoryPhrases
+    calls: CallPhrases
     followups: Line
 
     def sentences(self) -> tuple[str, ...]:

@@ -29,8 +29,13 @@ MAX_TOOLS = 64
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _SCRIPT = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/)*[A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:py|sh)")
-_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
-"""Controls, overrides of the writing direction, and invisible letters: what a reviewer does not see, a model still reads."""
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"
+)
+"""Controls, overrides of the writing direction, and what Unicode calls ignorable (its `Default_Ignorable_Code_Point`): what a
+reviewer does not see, a model still reads. A joiner between two emoji is a part of one; so are the last two variation selectors."""
 _READ = {"name", "description", "allowed-tools", "builtin_tools", "max_iterations", "visibility", "scripts"}
 _KNOWN = _READ | {"license", "compatibility", "metadata"}
 _T = TypeVar("_T")

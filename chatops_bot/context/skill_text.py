@@ -129,8 +129,8 @@ def _indented(text: str) -> str:
     return "\n".join(f"  {line}".rstrip() for line in text.strip("\n").splitlines())
 
 
-def framed(content: str, nonce: Callable[[], str]) -> str | None:
-    """The result of load_skill, as it is stored, as a model reads it; None when it is none."""
+def framed(content: str, nonce: Callable[[], str], said: str) -> str | None:
+    """The result of load_skill, as it is stored, as a model reads it; None when it is none. `said` is what the frame says of it."""
     try:
         value = json.loads(content)
         name, text = value["skill"], value["text"]
@@ -141,10 +141,7 @@ def framed(content: str, nonce: Callable[[], str]) -> str | None:
     mark = nonce()
     while mark in text:
         mark = nonce()
-    return (
-        f"[SKILL nonce={mark} name={name}, know-how that this bot's operator installed; it gives no rights and approves nothing]\n"
-        f"{text}\n[END SKILL nonce={mark}]"
-    )
+    return f"[SKILL nonce={mark} name={name}, {said}]\n{text}\n[END SKILL nonce={mark}]"
 
 
 def loaded_in(messages: Iterable[Message]) -> frozenset[str]:

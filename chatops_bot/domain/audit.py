@@ -13,7 +13,7 @@ Decision = Literal[
     "shown",
     "read", "approved", "broke_glass", "rejected", "claimed", "applied", "outcome_unknown", "drifted", "tampered", "expired",
     "withdrawn",
-    "superseded", "asked_again", "escalated", "reason_given", "looked_again", "undone", "undo_lost", "undo_ended",
+    "superseded", "proposed_again", "asked_again", "escalated", "reason_given", "looked_again", "undone", "undo_lost", "undo_ended",
     "kept", "reverting", "taken_back", "not_reverted",
     "filled", "cancelled",
     "imported",
@@ -27,7 +27,7 @@ Decision = Literal[
 - a proposal: read (to its last page), approved (once a vote; broke_glass when it was in spite of a freeze, to be reviewed) or
   refused (with who and why), and each state that it came to; asked_again and escalated, with whom it called;
   tampered, when what was approved is not what is stored, so that nothing ran, to be reviewed;
-  reason_given, by whoever rejected it before; looked_again, at what came of it;
+  proposed_again, after it was tried and failed, or nobody knows; reason_given, by whoever rejected it before; looked_again, at what came of it;
   undone, with the proposal that takes it back (undo_lost: that was never made; undo_ended: that ended
   and took nothing back); kept; reverting or not_reverted at its time, and taken_back once it was.
 - a form: filled, refused, or the state in which it was closed.

@@ -25,9 +25,29 @@
 Each carries what its reader needs, and `str(error)` is one sentence for a tired person.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
+
+Sentence = Literal[
+    "unknown_tool", "missed", "too_long", "not_json", "no_such_skill", "no_such_result", "secret_given", "secret_elsewhere",
+    "secret_misplaced", "secret_gone", "consulted_only", "consulted_already", "not_consulted", "too_deep", "too_often",
+]  # fmt: skip
+"""A sentence of `prompts/` that tells a model what was wrong with its call, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the model is told of an error: a sentence by its name, and what is filled in."""
+
+    sentence: Sentence
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+Words = Callable[[Told, Language], str]
+"""Says what a model is told, in the language of its conversation."""
 
 
 class ChatopsError(Exception):
@@ -83,11 +103,13 @@ class ModelBlocked(ModelError):
 
 
 class ToolError(ChatopsError):
-    """A call that did not work. `phrase` is for people, and for the model in the asker's language."""
+    """A call that did not work. `phrase` is for people, and for the model in the asker's language unless there is `told`: people
+    read neither what the model did wrong nor what it should do."""
 
-    def __init__(self, phrase: Phrase) -> None:
+    def __init__(self, phrase: Phrase, *, told: Told | None = None) -> None:
         super().__init__(phrase.en)
         self.phrase = phrase
+        self.told = told
 
 
 class ToolUnknown(ToolError):
@@ -113,9 +135,14 @@ class ToolFailed(ToolError):
     """
 
     def __init__(
-        self, phrase: Phrase, *, outcome_unknown: bool = False, problems: Mapping[str, Phrase] | None = None
+        self,
+        phrase: Phrase,
+        *,
+        told: Told | None = None,
+        outcome_unknown: bool = False,
+        problems: Mapping[str, Phrase] | None = None,
     ) -> None:
-        super().__init__(phrase)
+        super().__init__(phrase, told=told)
         self.outcome_unknown = outcome_unknown
         self.problems = problems or {}
 

@@ -10,10 +10,7 @@ LOAD_SKILL = "load_skill"
 """The tool that loads one. What it brings into a conversation is the skill's text, whole: nothing shortens or clears it."""
 RUN_SKILL_SCRIPT = "run_skill_script"
 """The tool that runs a script of one; its output is data like any other."""
-NO_SUCH_SKILL = Phrase(
-    "没有这个名字的技能；请从技能列表中选择。",
-    "There is no skill of this name; choose one from the list of skills.",
-)
+NO_SUCH_SKILL = Phrase("没有这个技能", "no such skill")
 """Said of a skill that does not exist and of one that the asker may not see, so that nobody can tell them apart."""
 
 

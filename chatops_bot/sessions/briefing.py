@@ -90,7 +90,7 @@ class Briefer:
         self._answering[turn_input.turn_id] = agent
         skills = self._shown_skills(turn_input, agent)
         marks = self._marks(turn_input.session)
-        history = project(entries, marks=marks, words=agent.phrases.history, skills=skills.names)
+        history = project(entries, marks=marks, words=agent.phrases.calls, skills=skills.names)
         loaded = loaded_in(history)
         toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
         rounds = _bring(skills.at_work(loaded), toolbox)

@@ -1,15 +1,12 @@
 """A call that the policy does not allow the asker is refused before anything is read or proposed."""
 
-from chatops_bot.domain.errors import ToolRefused
+from chatops_bot.domain.errors import Told, ToolRefused
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.policy import Policy
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 
-NOT_IN_A_CONSULTATION = Phrase(
-    "咨询中不能这样做：请告诉提问的智能体应当提议什么。",
-    "Not in a consultation: tell the asking agent what to propose.",
-)
+NOT_IN_A_CONSULTATION = Phrase("咨询中只读", "only looking is allowed in a consultation")
 
 
 def authorised(policy: Policy, inner: Handler) -> Handler:
@@ -19,7 +16,7 @@ def authorised(policy: Policy, inner: Handler) -> Handler:
         if refusal is not None:
             raise ToolRefused(refusal)
         if context.reads_only and (spec.effect is not Effect.READ or spec.asks):
-            raise ToolRefused(NOT_IN_A_CONSULTATION)
+            raise ToolRefused(NOT_IN_A_CONSULTATION, told=Told("consulted_only"))
         return await inner(invocation)
 
     return authorise

@@ -17,6 +17,7 @@ from chatops_bot.domain.errors import (
     ToolRefused,
     ToolUnknown,
     TurnLost,
+    Words,
 )
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
@@ -49,20 +50,20 @@ async def guarded(name: str, work: Awaitable[_T], *, passing: tuple[type[Excepti
         ) from error
 
 
-def answered(effect_of: Callable[[str], Effect], inner: Handler) -> Handler:
+def answered(effect_of: Callable[[str], Effect], words: Words, inner: Handler) -> Handler:
     """Turn errors into results that tell the model what went wrong and what to do. Raises StoreUnavailable and TurnLost."""
 
     async def answer(invocation: Invocation) -> Dispatched:
         try:
             return await guarded(invocation.call.name, inner(invocation), passing=_ENDS_THE_TURN)
         except ToolRefused as error:
-            return Dispatched(_failed(error.phrase, invocation.language, refused=True), "refused")
+            return Dispatched(_failed(error, words, invocation.language, refused=True), "refused")
         except (ToolUnknown, ToolArgumentsInvalid) as error:
-            return Dispatched(_failed(error.phrase, invocation.language), "invalid")
+            return Dispatched(_failed(error, words, invocation.language), "invalid")
         except ToolError as error:
             # A write that failed was only being planned: nothing ran, and the audit must not say that something did.
             ran = effect_of(invocation.call.name) is Effect.READ
-            return Dispatched(_failed(error.phrase, invocation.language), "auto" if ran else "failed")
+            return Dispatched(_failed(error, words, invocation.language), "auto" if ran else "failed")
 
     return answer
 
@@ -84,7 +85,8 @@ def redacted(redactor: Redactor, inner: Handler) -> Handler:
     return redact
 
 
-def _failed(phrase: Phrase, language: Language, *, refused: bool = False) -> ToolResult:
+def _failed(error: ToolError, words: Words, language: Language, *, refused: bool = False) -> ToolResult:
     """The error as the model gets it, in the asker's language, since it may well quote it."""
-    content = {"error": phrase.said_in(language)} | ({"refused": True} if refused else {})
-    return ToolResult(status="error", content=content, summary=phrase)
+    said = error.phrase.said_in(language) if error.told is None else words(error.told, language)
+    content = {"error": said} | ({"refused": True} if refused else {})
+    return ToolResult(status="error", content=content, summary=error.phrase)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from chatops_bot.domain.errors import ToolArgumentsInvalid
+from chatops_bot.domain.errors import Told, ToolArgumentsInvalid
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import canonical_json
@@ -23,24 +23,17 @@ from chatops_bot.tools.sealed_secrets import GIVEN_FOR, SealedSecrets
 from chatops_bot.tools.validation import parse_object
 
 _LITERAL = Phrase(
-    "参数 {name} 是机密，只能由人在表单里填写，不能由你给出，没有执行；请去掉这个参数重新调用，机器人会向提问人索取。不要请人把它写在消息里。",
-    "{name} is a secret: a person gives it in a form, never you, so nothing ran. Make the call again without it and the bot asks "
-    "for it. Do not ask anybody to write it in a message.",
+    "{name} 是机密，只由人在表单里填写，未执行。",
+    "{name} is a secret that a person gives in a form; nothing ran.",
 )
 _NOT_THIS_CALL = Phrase(
-    "参数 {name} 里的引用只对填写它的那张表单所问的调用有效，且其余参数必须原样不变，没有执行；请按表单的参数调用，或去掉它以重新索取。",
-    "The reference in {name} is good only for the call that its form asked for, with every other argument unchanged, so nothing "
-    "ran. Make exactly that call, or leave it out to have it asked for again.",
+    "{name} 的机密是为另一次调用填写的，未执行。",
+    "What was given for {name} was given for another call; nothing ran.",
 )
-_NO_SECRET = Phrase(
-    "参数 {name} 里有一个机密的引用，而它不是机密参数，没有执行；引用只能放在索取它的那个参数里。",
-    "{name} holds the reference of a secret and is no secret argument, so nothing ran. A reference stands only in the argument that "
-    "it was asked for.",
-)
+_NO_SECRET = Phrase("{name} 不是机密参数，未执行。", "{name} takes no secret; nothing ran.")
 _GONE = Phrase(
-    "参数 {name} 的机密已被使用或已过期并删除，没有执行；请去掉这个参数重新调用，机器人会再次索取。",
-    "What was given for {name} was used or has expired, and is deleted, so nothing ran. Make the call again without it and the "
-    "bot asks for it anew.",
+    "{name} 的机密已被使用或已过期，未执行。",
+    "What was given for {name} was used or has expired; nothing ran.",
 )
 
 
@@ -54,19 +47,25 @@ def by_reference(forms: Forms, secrets: SealedSecrets | None, clock: Clock, inne
         given = parse_object(invocation.call.arguments)
         for name, value in given.items():
             if name not in names and holds_reference({name: value}):
-                raise ToolArgumentsInvalid(_NO_SECRET.filled(name=name))
+                raise ToolArgumentsInvalid(
+                    _NO_SECRET.filled(name=name), told=Told("secret_misplaced", {"name": name})
+                )
         if not names:
             return await inner(invocation)
         held = {name: given[name] for name in names if not _is_blank(given.get(name))}
         for name, value in held.items():
             form_id = form_of(value)
             if form_id is None:
-                raise ToolArgumentsInvalid(_LITERAL.filled(name=name))
+                raise ToolArgumentsInvalid(
+                    _LITERAL.filled(name=name), told=Told("secret_given", {"name": name})
+                )
             form = await forms.get(form_id)
             if form is None or not _is_for(form, invocation, given):
-                raise ToolArgumentsInvalid(_NOT_THIS_CALL.filled(name=name))
+                raise ToolArgumentsInvalid(
+                    _NOT_THIS_CALL.filled(name=name), told=Told("secret_elsewhere", {"name": name})
+                )
             if secrets is None or not _is_recent(form, clock.now()) or not await secrets.is_kept(value):
-                raise ToolArgumentsInvalid(_GONE.filled(name=name))
+                raise ToolArgumentsInvalid(_GONE.filled(name=name), told=Told("secret_gone", {"name": name}))
         # Models that must send every argument send "" for what they do not know.
         told = {name: value for name, value in given.items() if name not in names or name in held}
         call = invocation.call

@@ -6,7 +6,7 @@ from typing import cast
 
 from pydantic import BaseModel
 
-from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolUnknown
+from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolUnknown, Words
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.policy import Policy
@@ -33,9 +33,9 @@ class Dispatcher:
 
     def __init__(
         self, registry: Registry, *, policy: Policy, audit: Audit, proposer: Proposer, asker: Asker, redactor: Redactor,
-        clock: Clock, results: Results | None = None,
+        clock: Clock, words: Words, results: Results | None = None,
     ) -> None:  # fmt: skip
-        """`results` is where what is too long is kept whole; without it, that is lost."""
+        """`words` is what the model is told of calls that came to nothing; `results` is where what is too long is kept whole; without it, that is lost."""
         self.registry = registry
         self._policy = policy
         handler: Handler = run_read
@@ -47,8 +47,8 @@ class Dispatcher:
         handler = authorised(
             policy, handler
         )  # outside: who may not ask for a change is refused, not asked for more
-        handler = found_in(registry, handler)
-        handler = answered(self.effect_of, handler)
+        handler = found_in(registry, words, handler)
+        handler = answered(self.effect_of, words, handler)
         handler = redacted(redactor, handler)
         handler = capped(
             results, handler

@@ -5,7 +5,7 @@ A skill that the person may not see and one that does not exist get the same wor
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import Told, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.skill import LOAD_SKILL, NO_SUCH_SKILL, RUN_SKILL_SCRIPT, Skill
@@ -23,7 +23,7 @@ def found(skills: Skills, name: str, person: Person, channel: str) -> Skill:
     for skill in skills.visible_to(person, channel):
         if skill.name == name:
             return skill
-    raise ToolFailed(NO_SUCH_SKILL)
+    raise ToolFailed(NO_SUCH_SKILL, told=Told("no_such_skill"))
 
 
 def offered_by(skill: Skill) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import Told, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.proposal import canonical_json
@@ -106,10 +106,10 @@ class ReadResult:
                 call = calls.get((entry.turn_id, entry.call_id))
                 newest = newest if call is None else (call, entry)
         if newest is None or newest[0].name == LOAD_SKILL:
-            raise ToolFailed(_none(handle))
+            raise _none(handle)
         call, returned = newest
         if self._is_hidden(entries, returned.turn_id, call, context):
-            raise ToolFailed(_none(handle))
+            raise _none(handle)
         return returned.tool, await self._results.get(context.session, handle) or returned.content
 
 
@@ -162,8 +162,7 @@ def _fitting(numbered: list[tuple[int, str]]) -> list[str]:
     return told
 
 
-def _none(handle: str) -> Phrase:
-    return Phrase(
-        f"本次对话里没有 handle 为 {handle!r} 的结果；请使用说明中给出的 handle。",
-        f"There is no result with the handle {handle!r} in this conversation; take a handle that a note names.",
+def _none(handle: str) -> ToolFailed:
+    return ToolFailed(
+        Phrase("没有这个结果", "no such result"), told=Told("no_such_result", {"handle": repr(handle)})
     )

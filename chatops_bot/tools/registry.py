@@ -8,7 +8,7 @@ from typing import get_args
 
 from pydantic import BaseModel
 
-from chatops_bot.domain.errors import ToolUnknown
+from chatops_bot.domain.errors import Told, ToolUnknown
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ToolDefinition
 from chatops_bot.domain.people import Effect
@@ -73,10 +73,8 @@ class Registry:
         valid = [*near, *(known for known in self._tools if known not in near)]
         listed = ", ".join(valid)
         raise ToolUnknown(
-            Phrase(
-                f"没有名为 {name!r} 的工具；可用的工具：{listed}。",
-                f"There is no tool {name!r}. Valid names: {listed}.",
-            )
+            Phrase(f"没有名为 {name!r} 的工具。", f"There is no tool {name!r}."),
+            told=Told("unknown_tool", {"name": repr(name), "valid": listed}),
         )
 
     def definitions(self, language: Language) -> tuple[ToolDefinition, ...]:

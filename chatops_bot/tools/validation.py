@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolFailed
+from chatops_bot.domain.errors import Told, ToolArgumentsInvalid, ToolFailed, Words
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.tool import ARGUMENT_CHARS, ToolResult
@@ -14,21 +14,18 @@ from chatops_bot.tools.argument_problems import problem_of
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 from chatops_bot.tools.registry import Registry
 
-_MISSED = Phrase(
-    "这一步没有提供该工具，没有执行；下一步起可以使用，请再次调用。",
-    "The tool was not on offer in this step, so nothing ran; it is from now on: call it again.",
-)
+_MISSED = Phrase("尚未提供，未执行", "not on offer yet, not run")
 _MISFIT = Phrase("存储的参数不再符合工具的要求。", "The stored arguments no longer fit the tool.")
 
 
-def found_in(registry: Registry, inner: Handler) -> Handler:
+def found_in(registry: Registry, words: Words, inner: Handler) -> Handler:
     """Look the tool up by its name; an unknown one gets the list of valid names. Nothing runs that was not on offer: what the
     agent may use is offered from the next step on, and the model told to call it again."""
 
     async def find(invocation: Invocation) -> Dispatched:
         toolbox, name = invocation.memory.toolbox, invocation.call.name
         if toolbox is not None and toolbox.is_missed(name):
-            content = {"error": _MISSED.said_in(invocation.language), "offered": [name]}
+            content = {"error": words(Told("missed"), invocation.language), "offered": [name]}
             return Dispatched(ToolResult("not_run", content, _MISSED, offers=(name,)), "invalid")
         return await inner(invocation.of((toolbox or registry).find(name)))
 
@@ -105,10 +102,8 @@ def parse_object(text: str) -> dict[str, Any]:
         return {}
     if len(text) > ARGUMENT_CHARS:
         raise ToolArgumentsInvalid(
-            Phrase(
-                f"参数超过 {ARGUMENT_CHARS} 个字符，没有执行；请发送更短的调用。",
-                f"The arguments are longer than {ARGUMENT_CHARS} characters, so nothing ran; send a shorter call.",
-            )
+            Phrase("参数过长，未执行。", "The arguments are too long, so nothing ran."),
+            told=Told("too_long", {"most": ARGUMENT_CHARS}),
         )
     try:
         value = json.loads(text)
@@ -116,10 +111,8 @@ def parse_object(text: str) -> dict[str, Any]:
             canonical_json(value).encode()  # a lone surrogate is legal JSON and no text
     except (ValueError, RecursionError) as error:
         raise ToolArgumentsInvalid(
-            Phrase(
-                f"参数不是合法的 JSON（{error}），没有执行；请重新发出完整的调用。",
-                f"The arguments are not valid JSON ({error}), so nothing ran; send the whole call again.",
-            )
+            Phrase("参数不完整，未执行。", "The arguments could not be read, so nothing ran."),
+            told=Told("not_json", {"problem": error}),
         ) from error
     if value is None:
         return {}

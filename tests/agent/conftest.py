@@ -26,7 +26,7 @@ from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 from tests.sessions.panel import Switches
-from tests.small_tools import OSCAR, PHRASES, SESSION, Look, Switch, proposer_of
+from tests.small_tools import OSCAR, PHRASES, SESSION, WORDS, Look, Switch, proposer_of
 
 
 @dataclass
@@ -102,6 +102,7 @@ async def stage(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
         asker=asker,
         redactor=redactor,
         clock=clock,
+        words=WORDS,
     )
     yield Stage(store, look, switch, dispatcher, clock, ids)
     await store.aclose()

@@ -281,7 +281,7 @@ async def test_cancelling_anywhere_leaves_a_transcript_that_providers_accept(sta
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
     open_calls: list[str] = []
-    for message in project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.history):
+    for message in project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.calls):
         if isinstance(message, AssistantMessage):
             assert message.text or message.calls
             open_calls += [call.id for call in message.calls]
@@ -297,7 +297,7 @@ async def test_cancelling_inside_a_tool_leaves_the_call_answered(stage):
         await stage.look.entered.get()
     playing.cancel()
     await asyncio.gather(playing, return_exceptions=True)
-    *_, answer = project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.history)
+    *_, answer = project(await stage.entries(), marks=fresh_marks(stage.ids.nonce), words=PHRASES.calls)
     assert isinstance(answer, ToolMessage)
     assert "interrupted" in answer.text
 

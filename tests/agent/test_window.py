@@ -140,6 +140,6 @@ async def test_what_a_turn_sent_is_sent_again_to_the_byte_in_the_next_one(stage:
     assert len(sent) == 3
     asked = UserSaid(turn.context.turn_id, stage.clock.now(), "U1", "Oscar", "operator", "what failed?")
     later = project(
-        [asked, *await stage.entries()], marks=kept_marks(b"a key", "a session"), words=PHRASES.history
+        [asked, *await stage.entries()], marks=kept_marks(b"a key", "a session"), words=PHRASES.calls
     )
     assert later[1:4] == sent

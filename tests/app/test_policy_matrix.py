@@ -44,7 +44,7 @@ from chatops_bot.tools.drafting import Drafter, subject_of
 from chatops_bot.tools.invocation import TurnMemory
 from chatops_bot.tools.registry import Registry
 from tests.sessions.test_answer import Wall
-from tests.small_tools import SWITCH, Look, Switch, SwitchArgs
+from tests.small_tools import SWITCH, WORDS, Look, Switch, SwitchArgs
 from tests.tracked import ROOT
 
 # -- the page, quoted ---------------------------------------------------------------------------------------------------
@@ -373,7 +373,7 @@ async def product(
         engine = build_engine(config, node, redactor=redactor, secrets=core.secrets, **shared)
         dispatcher = Dispatcher(
             registry, policy=engine.policy, audit=store.audit, proposer=engine.proposer,
-            asker=Asker(store.forms, clock, ids, redactor, timedelta(hours=1)), redactor=redactor, clock=clock,
+            asker=Asker(store.forms, clock, ids, redactor, timedelta(hours=1)), redactor=redactor, clock=clock, words=WORDS
         )  # fmt: skip
         desk = local_desk(core, TerminalPlatform(ids), hall, local_people(config), rests, ids)
         stack.push_async_callback(desk.aclose, 5.0)

@@ -153,6 +153,12 @@ BROKEN: dict[str, tuple[str | bytes, int]] = {
     "escape code": (f"---\n{HEAD}---\nOne\nLook\x1b[2J.", 6),
     "direction": (f"---\n{HEAD}---\nLook \u202eback.", 5),
     "letters that nobody sees": (f"---\n{HEAD}---\nLook.\U000e0041\U000e0042", 5),
+    "space without width": (f"---\n{HEAD}---\nLook\u200bback.", 5),
+    "byte order mark inside": (f"---\n{HEAD}---\nLook\ufeffback.", 5),
+    "soft hyphen": (f"---\n{HEAD}---\nLook\xadback.", 5),
+    "filler that is a letter": (f"---\n{HEAD}---\nLook\u3164back.", 5),
+    "text in variation selectors": (f"---\n{HEAD}---\nLook\U000e0141\U000e0142.", 5),
+    "joiner of nothing": (f"---\n{HEAD}---\nLook\u200dback.", 5),
     "no visibility": (f"---\n{HEAD}visibility:\n---\nLook.", 4),
     "visibility in a word": (f"---\n{HEAD}visibility: private\n---\nLook.", 4),
     "visibility of nobody": (f"---\n{HEAD}visibility: {{}}\n---\nLook.", 4),
@@ -185,9 +191,9 @@ BROKEN: dict[str, tuple[str | bytes, int]] = {
 @pytest.mark.parametrize("label", BROKEN)
 def test_a_broken_file_is_named_with_its_line_at_once(label: str):
     text, line = BROKEN[label]
-    started = time.perf_counter()
+    started = time.process_time()
     found = broken(text)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
     assert (found.name, found.path, found.line) == ("triage", "team/triage/SKILL.md", line)
 
 

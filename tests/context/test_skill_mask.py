@@ -118,9 +118,7 @@ ROADS: dict[str, list[Entry]] = {
 
 
 def told(entries: Sequence[Entry], *skills: str) -> str:
-    return repr(
-        project(entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.history, skills=skills)
-    )
+    return repr(project(entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.calls, skills=skills))
 
 
 @pytest.mark.parametrize("road", ROADS)
@@ -186,7 +184,7 @@ def test_turns_that_knew_of_no_hidden_skill_are_told_unchanged():
         says(text="7."),
     ]
     (_, asked, result, answer) = project(
-        entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.history, skills=["alpha"]
+        entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.calls, skills=["alpha"]
     )
     assert asked == AssistantMessage("", THOUGHT, (made,), "m")
     assert answer == AssistantMessage("7.", THOUGHT, (), "m")
@@ -198,7 +196,7 @@ def test_turns_that_knew_of_no_hidden_skill_are_told_unchanged():
 def test_a_call_is_about_the_skill_of_exactly_its_name(name: str):
     made = call("load_skill", name=name)
     seen = project(
-        [asks(), says(made)], marks=fresh_marks(CountingIds().nonce), words=PHRASES.history, skills=["alpha"]
+        [asks(), says(made)], marks=fresh_marks(CountingIds().nonce), words=PHRASES.calls, skills=["alpha"]
     )[1]
     assert isinstance(seen, AssistantMessage)
     assert seen.calls == ((made,) if name == "alpha" else (ToolCall("c1", "load_skill", '{"name":"?"}'),))

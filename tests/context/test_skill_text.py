@@ -38,7 +38,7 @@ def nonces() -> "count[int]":
 
 def framed_text(text: str, name: str = "alpha") -> str:
     numbers = nonces()
-    found = framed(json.dumps({"skill": name, "text": text}), lambda: f"{next(numbers):032x}")
+    found = framed(json.dumps({"skill": name, "text": text}), lambda: f"{next(numbers):032x}", "know-how")
     assert found is not None
     return found
 
@@ -104,4 +104,4 @@ def test_what_is_loaded_is_told_by_what_is_sent():
 
 @given(st.text(max_size=60) | st.just("null") | st.just("[]") | st.just('{"skill": 3, "text": []}'))
 def test_a_stored_result_of_another_shape_is_no_skill(content: str):
-    assert framed(content, lambda: "0" * 32) is None
+    assert framed(content, lambda: "0" * 32, "know-how") is None

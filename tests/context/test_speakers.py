@@ -43,7 +43,7 @@ def said(author: str, name: str, text: str, turn: str = "t1") -> UserSaid:
 
 
 def sent_messages(entries: list[Entry]) -> list[dict[str, Any]]:
-    messages = tuple(project(entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.history))
+    messages = tuple(project(entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.calls))
     told: list[dict[str, Any]] = json.loads(encode(ModelRequest(messages, ()), model="m"))["messages"]
     return told
 
@@ -96,7 +96,7 @@ def test_those_who_are_mentioned_are_named_among_the_people_and_not_in_the_words
     later = UserSaid("t2", AT, "U1", "Oscar", "operator", "and @U7", "en", {"U7": "Vera"})
     told = json.loads(people_of([asked, later], ANA))
     assert told["mentioned"] == {"U7": "Vera", "C1": "ops"}
-    (first, _) = project([asked, later], marks=fresh_marks(CountingIds().nonce), words=PHRASES.history)
+    (first, _) = project([asked, later], marks=fresh_marks(CountingIds().nonce), words=PHRASES.calls)
     assert first.text == "ask @U7 in #C1"
     assert "mentioned" not in json.loads(people_of([said("U1", "Oscar", "hi")], ANA))
 
@@ -112,7 +112,7 @@ def test_earlier_messages_are_one_fence_whose_inside_is_what_was_written(written
     first, question = project(
         [read, said("U0EVE", "Eve", "look into it")],
         marks=fresh_marks(RandomIds().nonce),
-        words=PHRASES.history,
+        words=PHRASES.calls,
     )
     assert isinstance(first, RecordMessage)
     told = json.loads(unfence(first.text))

@@ -75,7 +75,7 @@ def forty(size: int = 300) -> list[Entry]:
 
 
 def projected(entries: Sequence[Entry]) -> list[Message]:
-    return project(entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.history)
+    return project(entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.calls)
 
 
 def sent(messages: Sequence[Message], room: int) -> Sequence[Message]:
@@ -262,8 +262,8 @@ def test_a_conversation_that_grows_keeps_the_bytes_that_were_sent_before(
     cut = data.draw(st.sampled_from(ends))
     marks = [kept_marks(KEY, "a session") for _ in range(2)]
     before, after = (
-        project(entries[:cut], marks=marks[0], words=PHRASES.history),
-        project(entries, marks=marks[1], words=PHRASES.history),
+        project(entries[:cut], marks=marks[0], words=PHRASES.calls),
+        project(entries, marks=marks[1], words=PHRASES.calls),
     )
     assert after[: len(before)] == before
     nonces = [
@@ -276,7 +276,7 @@ def test_a_conversation_that_grows_keeps_the_bytes_that_were_sent_before(
         == len(set(nonces))
         == sum(not isinstance(m, UserMessage | AssistantMessage) for m in after)
     )
-    elsewhere = project(entries, marks=kept_marks(KEY, "another session"), words=PHRASES.history)
+    elsewhere = project(entries, marks=kept_marks(KEY, "another session"), words=PHRASES.calls)
     assert not {*nonces} & {*re.findall(r"nonce=(\w{32})", "\n".join(m.text for m in elsewhere))}
 
 
@@ -286,7 +286,7 @@ def test_the_note_about_what_is_left_out_stays_the_same_until_more_is_left_out()
     seen: dict[str, set[str]] = {}
     for cut in cuts:
         marks = kept_marks(KEY, "a session")
-        for message in fit(project(entries[:cut], marks=marks, words=PHRASES.history), 3_000, marks):
+        for message in fit(project(entries[:cut], marks=marks, words=PHRASES.calls), 3_000, marks):
             if is_note(message):
                 seen.setdefault(unfence(message.text), set()).add(message.text)
     assert len(seen) > 2

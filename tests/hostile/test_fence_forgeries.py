@@ -73,9 +73,7 @@ def test_no_road_into_a_request_lets_a_forgery_out_of_its_fence():
     chance, key, known = random.Random(60), RandomIds().nonce().encode(), list[str]()
     for number in range(FORGERIES // 20):
         forged = forgery(chance, known) + f"mark{number}"
-        messages = project(
-            _entries(forged), marks=kept_marks(key, f"session {number}"), words=PHRASES.history
-        )
+        messages = project(_entries(forged), marks=kept_marks(key, f"session {number}"), words=PHRASES.calls)
         opened = [found[1] for message in messages if (found := _LINE.search(message.text))]
         assert len({*opened}) == len(opened) >= 5, "one nonce an item"
         assert not {*opened} & {*known}

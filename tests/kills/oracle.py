@@ -109,7 +109,7 @@ async def judge_session(judged: Judged, bot: LightBot, ends: Sequence[str]) -> N
     entries = await bot.store.transcripts.load(SESSION)
     told = [entry.proposal_id for entry in entries if isinstance(entry, ProposalDecided)]
     judged.holds(told == list(ends), f"the session was told of {len(told)} ends")
-    history = project(entries, marks=fresh_marks(lambda: "0" * 32), words=PHRASES.history)
+    history = project(entries, marks=fresh_marks(lambda: "0" * 32), words=PHRASES.calls)
     for place, message in enumerate(history):
         if isinstance(message, AssistantMessage):
             answers = [

@@ -21,7 +21,7 @@ from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
-from tests.small_tools import OSCAR, PHRASES, Look, Switch, proposer_of
+from tests.small_tools import OSCAR, PHRASES, WORDS, Look, Switch, proposer_of
 
 LONGEST_TURN = 60.0
 
@@ -68,6 +68,7 @@ class Playground:
             asker=Asker(self.store.forms, self._clock, self._ids, Redactor(), timedelta(hours=1)),
             redactor=Redactor(),
             clock=self._clock,
+            words=WORDS,
         )
         turn = Turn(
             context=ToolContext(OSCAR, session_of(number), f"turn_{number}"),

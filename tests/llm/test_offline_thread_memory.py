@@ -20,7 +20,7 @@ NONCES = count(1)
 def projected(*texts: str, problem: str = "") -> list[Message]:
     told = tuple(EarlierMessage("Alert bot", AT, text) for text in texts)
     read = EarlierRead("turn_1", AT, told, problem=problem)
-    return project([read], marks=fresh_marks(lambda: f"{next(NONCES):032x}"), words=PHRASES.history)
+    return project([read], marks=fresh_marks(lambda: f"{next(NONCES):032x}"), words=PHRASES.calls)
 
 
 @pytest.mark.parametrize("text", ["can you look into it?", "看一下", "查一下怎么回事"])

@@ -67,7 +67,7 @@ async def test_reasoning_and_signatures_come_back_to_the_model_that_sent_them(
         project(
             await playground.store.transcripts.load(session_of(0)),
             marks=fresh_marks(CountingIds().nonce),
-            words=PHRASES.history,
+            words=PHRASES.calls,
         )
     )
     in_a_later_turn = json.loads(encode(ModelRequest(history, ()), "m", speaker=model.name))["messages"][0]

@@ -199,7 +199,7 @@ async def check(world: World, data: Path, store: Store, ts: str) -> str:
         assert "It is not known whether this took effect" in everything(shown[0])
     _check_records(data, proposal, messages)
     entries = await store.transcripts.load(proposal.session)
-    history = project(entries, marks=fresh_marks(lambda: "0" * 32), words=PHRASES.history)
+    history = project(entries, marks=fresh_marks(lambda: "0" * 32), words=PHRASES.calls)
     for place, message in enumerate(history):
         if isinstance(message, AssistantMessage):
             answers = history[place + 1 : place + 1 + len(message.calls)]

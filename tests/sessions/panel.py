@@ -41,7 +41,7 @@ from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.proposing import Proposer
 from chatops_bot.tools.registry import Registry
-from tests.small_tools import HOUR, KEY, OSCAR, SESSION
+from tests.small_tools import HOUR, KEY, OSCAR, SESSION, WORDS
 
 ANA = Person("U2", "Ana", Role.APPROVER)
 BEN = Person("U3", "Ben", Role.APPROVER)
@@ -323,7 +323,7 @@ class Panel:
         dispatcher = Dispatcher(
             self.registry, policy=self.policy, audit=self.store.audit, asker=Asker(self.store.forms, self.clock, self.ids, self.redactor, HOUR),
             proposer=Proposer(self.store.proposals, self.moves, self.drafter, self.clock), redactor=self.redactor,
-            clock=self.clock,
+            clock=self.clock, words=WORDS
         )  # fmt: skip
         context = ToolContext(person, session, turn)
         done = await dispatcher.dispatch(

@@ -1,6 +1,8 @@
 """Every shipped skill's worked example is run: its calls validate, run on the demo's data, and end in what it names."""
 
 import re
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -34,7 +36,7 @@ from chatops_bot.tools.toolbox import Toolbox
 from chatops_bot.toolsets.scheduler import Account, SchedulerClient, scheduler_tools
 from tests.scenarios.seeded_scheduler import put_seeded_data
 from tests.skills.worked_example import ExamplePlayer, example_in
-from tests.small_tools import PHRASES, proposer_of
+from tests.small_tools import PHRASES, WORDS, proposer_of
 
 FOLDER = bundled("skills")
 SHIPPED = (
@@ -80,6 +82,7 @@ class Desk:
             asker=Asker(self.store.forms, self.clock, self.ids, redactor, timedelta(hours=1)),
             redactor=redactor,
             clock=self.clock,
+            words=WORDS,
         )
         toolbox = Toolbox(self.registry, offered=skill.tools)
         turn = Turn(
@@ -176,3 +179,23 @@ def test_an_empty_skill_is_no_skill(text: str):
 def test_a_skill_without_a_worked_example_fails(body: str):
     with pytest.raises(ValueError, match=r"example|steps"):
         example_in(body)
+
+
+def drawn(*tasks: tuple[int, tuple[int, ...]]) -> str:
+    """What the script of the dependency map prints; each of `tasks` is its id and those that it waits for."""
+    said = {"tasks": [{"id": id_, "name": f"t{id_}", "depends_on": others} for id_, others in tasks]}
+    script = bundled("skills") / "dependency-map" / "scripts" / "draw.py"
+    done = subprocess.run(
+        [sys.executable, "-I", script], input=canonical_json(said), capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def test_what_stands_below_a_task_is_drawn_once_however_many_ways_lead_there():
+    assert drawn((1, ()), (2, (1,)), (3, (1,)), (4, (2, 3)), (5, (4,)), (6, (7,)), (7, (6,))) == (
+        "t1 (#1)\n  - t2 (#2)\n    - t4 (#4)\n      - t5 (#5)\n  - t3 (#3)\n    - t4 (#4)  (see above)\n"
+        "t6 (#6)\n  - t7 (#7)\n    - t6 (#6)  <- a circle\n"
+    )
+    layers = [(layer, number) for layer in range(1, 30) for number in (2 * layer, 2 * layer + 1)]
+    assert len(drawn(*((id_, (2 * layer - 2, 2 * layer - 1)) for layer, id_ in layers)).splitlines()) < 150
+    assert len(drawn(*((id_, (id_ - 1,)) for id_ in range(3000))).splitlines()) == 3000

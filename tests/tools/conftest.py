@@ -19,7 +19,7 @@ from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.registry import Registry
-from tests.small_tools import OSCAR, SESSION, Look, Search, Switch, proposer_of
+from tests.small_tools import OSCAR, SESSION, WORDS, Look, Search, Switch, proposer_of
 
 
 @dataclass
@@ -57,6 +57,7 @@ async def bench(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
         asker=asker,
         redactor=redactor,
         clock=clock,
+        words=WORDS,
     )
     yield Bench(store, look, switch, search, registry, dispatcher_of, dispatcher_of(registry))
     await store.aclose()

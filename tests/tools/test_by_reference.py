@@ -32,7 +32,7 @@ from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.sealed_secrets import GIVEN_FOR, HIDDEN_AFTERWARDS, SealedSecrets
 from tests.rotating import CANARY, Rotate, RotateArgs, sealed_secrets
-from tests.small_tools import HOUR, KEY, OSCAR, SESSION, Look, Switch, proposer_of
+from tests.small_tools import HOUR, KEY, OSCAR, SESSION, WORDS, Look, Switch, proposer_of
 
 
 class Door:
@@ -45,13 +45,15 @@ class Door:
     def dispatching(self, tools: list[Any], secrets: SealedSecrets | None, ids: CountingIds) -> Dispatcher:
         return Dispatcher(
             Registry([*tools, Switch()]), policy=Policy(), audit=self.store.audit, proposer=proposer_of(self.store, self.clock, ids),
-            asker=Asker(self.store.forms, self.clock, ids, Redactor(), HOUR, secrets), redactor=Redactor(), clock=self.clock,
+            asker=Asker(self.store.forms, self.clock, ids, Redactor(), HOUR, secrets), redactor=Redactor(), clock=self.clock, words=WORDS
         )  # fmt: skip
 
     async def call(self, arguments: Any, name: str = "rotate_key", thread: str = "1.1") -> Dispatched:
+        return await self.spelled(json.dumps(arguments), name, thread)
+
+    async def spelled(self, arguments: str, name: str, thread: str = "1.1") -> Dispatched:
         context = ToolContext(OSCAR, replace(SESSION, thread=thread), "turn_1")
-        call = ToolCall("c1", name, json.dumps(arguments))
-        return await self.dispatcher.dispatch(call, context, TurnMemory(), "en")
+        return await self.dispatcher.dispatch(ToolCall("c1", name, arguments), context, TurnMemory(), "en")
 
     async def filled(self) -> dict[str, Any]:
         """The arguments of a form that was asked for and filled in."""
@@ -133,6 +135,14 @@ async def test_a_reference_in_an_argument_that_is_no_secret_is_refused(door: Doo
         done = await door.call({**arguments, **given} if tool == "rotate_key" else given, name=tool)
         assert (done.decision, done.proposal) == ("invalid", None)
         assert "is no secret argument" in done.result.content["error"]
+
+
+async def test_a_reference_that_json_spells_with_an_escape_is_one_all_the_same(door: Door):
+    plain = json.dumps({"note": (await door.filled())["key"]})
+    spelled = plain.replace("sealed", "\\u0073ealed")
+    assert json.loads(spelled) == json.loads(plain)
+    assert spelled != plain
+    assert "is no secret argument" in (await door.spelled(spelled, "switch")).result.content["error"]
 
 
 @pytest.mark.parametrize("other", [{"tool": "other_key"}, {"session": replace(SESSION, thread="2.2")}])

@@ -28,7 +28,7 @@ from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.spilling import RESULT_CHARS
 from chatops_bot.tools.validation import parse_arguments
 from tests.audit_rows import read_audit
-from tests.small_tools import HOUR, LOOK, OSCAR, SESSION, SWITCH, Switch, SwitchArgs, proposer_of
+from tests.small_tools import HOUR, LOOK, OSCAR, SESSION, SWITCH, WORDS, Switch, SwitchArgs, proposer_of
 
 
 async def test_a_read_runs_and_is_audited(bench, tmp_path: Path):
@@ -208,7 +208,7 @@ async def test_the_audit_says_how_long_it_took_to_plan(
     clock.advance(timedelta(hours=1))
     dispatcher = Dispatcher(
         Registry([slow]), policy=Policy(), audit=bench.store.audit, proposer=proposer_of(bench.store, clock, ids),
-        asker=Asker(bench.store.forms, clock, ids, Redactor(), HOUR), redactor=Redactor(), clock=clock,
+        asker=Asker(bench.store.forms, clock, ids, Redactor(), HOUR), redactor=Redactor(), clock=clock, words=WORDS
     )  # fmt: skip
     call = ToolCall("c1", "switch", '{"task_id": 3, "action": "pause"}')
     await dispatcher.dispatch(call, ToolContext(OSCAR, SESSION, "turn_1"), bench.memory, "en")

@@ -27,7 +27,7 @@ from chatops_bot.tools.invocation import TurnMemory
 from chatops_bot.tools.read_result import ANSWER_CHARS, LINE_CHARS, ReadResult, as_lines
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.spilling import KEPT_SECONDS, RESULT_CHARS
-from tests.small_tools import OSCAR, SESSION, Look, proposer_of
+from tests.small_tools import OSCAR, SESSION, WORDS, Look, proposer_of
 
 ELSEWHERE = replace(SESSION, thread="another")
 
@@ -70,6 +70,7 @@ async def door(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIte
         redactor=redactor,
         clock=clock,
         results=store.results,
+        words=WORDS,
     )
     yield Door(store, look, dispatcher, clock)
     await store.aclose()

@@ -23,7 +23,7 @@ from chatops_bot.tools.invocation import Dispatched, TurnMemory
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.run_skill_script import RunSkillScript
 from chatops_bot.tools.spilling import RESULT_CHARS
-from tests.small_tools import HOUR, OSCAR, SESSION, proposer_of
+from tests.small_tools import HOUR, OSCAR, SESSION, WORDS, proposer_of
 
 FOLDER = Path("skills")
 TRIAGE = Skill("triage", "d", "b", FOLDER / "triage", "repo", scripts=("scripts/report.py", "fix.sh"))
@@ -76,7 +76,7 @@ async def bench(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIt
     registry = Registry([RunSkillScript(FewSkills(), scripts, Phrase("运行脚本。", "Runs a script."))])
     dispatcher = Dispatcher(
         registry, policy=Policy(), audit=store.audit, proposer=proposer_of(store, clock, ids),
-        asker=Asker(store.forms, clock, ids, redactor, HOUR), redactor=redactor, clock=clock,
+        asker=Asker(store.forms, clock, ids, redactor, HOUR), redactor=redactor, clock=clock, words=WORDS
     )  # fmt: skip
     yield Bench(dispatcher, scripts)
     await store.aclose()

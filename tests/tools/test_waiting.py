@@ -15,7 +15,7 @@ from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.invocation import TurnMemory
 from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.registry import Registry
-from tests.small_tools import HOUR, OSCAR, SESSION, SWITCH, Switch, SwitchArgs, proposer_of
+from tests.small_tools import HOUR, OSCAR, SESSION, SWITCH, WORDS, Switch, SwitchArgs, proposer_of
 
 ANA = Person("U2", "Ana", Role.APPROVER)
 
@@ -38,7 +38,7 @@ class Eventful(Switch):
 def dispatcher_of(bench, clock: ManualClock, ids: CountingIds, *tools: Switch) -> Dispatcher:
     return Dispatcher(
         Registry(tools), policy=Policy(), audit=bench.store.audit, proposer=proposer_of(bench.store, clock, ids),
-        asker=Asker(bench.store.forms, clock, ids, Redactor(), HOUR), redactor=Redactor(), clock=clock,
+        asker=Asker(bench.store.forms, clock, ids, Redactor(), HOUR), redactor=Redactor(), clock=clock, words=WORDS
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ HELP = Phrase(
     "- 暂停 nightly-report / 恢复 nightly-report / 触发 nightly-report\n"
     "- 重试运行 88 / 删除任务 old-report\n"
     "- 创建 shell 任务 clean-tmp，每天凌晨2点执行 `find /tmp -mtime +7 -delete`\n"
-    "- 成功了吗？（查看上一次变更的结果）\n"
+    "- 成功了吗？（查看上一次变更的结果）\n\n"
     "所有变更都要有人批准后才执行。",
     "You can ask:\n"
     "- what failed recently? / any failures in the last 3 hours?\n"
@@ -30,7 +30,7 @@ HELP = Phrase(
     "- pause nightly-report / resume nightly-report / trigger nightly-report\n"
     "- retry run 88 / delete task old-report\n"
     "- create shell task clean-tmp every night at 2 running `find /tmp -mtime +7 -delete`\n"
-    "- did it work? (the outcome of the last change)\n"
+    "- did it work? (the outcome of the last change)\n\n"
     "Every change runs only after a person approves it.",
 )
 NOT_UNDERSTOOD = Phrase("没看懂这句话；规则只认识固定的问法。", "No rule understands that.")

@@ -1,4 +1,7 @@
-"""Draws who waits for whom. Standard input: {"tasks": [{"id", "name", "depends_on": [ids]}]}; output: an indented tree."""
+"""Draws who waits for whom. Standard input: {"tasks": [{"id", "name", "depends_on": [ids]}]}; output: an indented tree.
+
+What stands below a task is drawn once; where the task comes again, it says so.
+"""
 
 import json
 import sys
@@ -11,25 +14,27 @@ def main() -> int:
     except (ValueError, KeyError, TypeError) as error:
         print(f"cannot read the tasks: {error!r}", file=sys.stderr)
         return 2
+    roots = [key for key in sorted(tasks) if not any(other in tasks for other in tasks[key]["depends_on"])]
     drawn: set = set()
-
-    def draw(key, depth: int, path: tuple) -> None:
-        circle = key in path
-        print(
-            f"{'  ' * depth}{'- ' if depth else ''}{tasks[key]['name']} (#{key}){'  <- a circle' if circle else ''}"
-        )
-        drawn.add(key)
-        if not circle:
-            for each in sorted(below[key]):
-                draw(each, depth + 1, (*path, key))
-
-    for key in sorted(tasks):
-        if not any(other in tasks for other in tasks[key]["depends_on"]):
-            draw(key, 0, ())
-    for key in sorted(set(tasks) - drawn):
-        if key not in drawn:
-            draw(key, 0, ())
+    for root in (*roots, *sorted(tasks)):  # what no root leads to stands in a circle
+        if root not in drawn:
+            draw(root, tasks, below, drawn)
     return 0
 
 
-sys.exit(main())
+def draw(root, tasks: dict, below: dict, drawn: set) -> None:
+    path: list = []
+    waiting = [(root, 0)]
+    while waiting:
+        key, depth = waiting.pop()
+        del path[depth:]
+        again = "  <- a circle" if key in path else "  (see above)" if key in drawn and below[key] else ""
+        print(f"{'  ' * depth}{'- ' if depth else ''}{tasks[key]['name']} (#{key}){again}")
+        if key not in drawn:
+            waiting += [(each, depth + 1) for each in sorted(below[key], reverse=True)]
+        drawn.add(key)
+        path.append(key)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
