@@ -95,11 +95,14 @@ def build_agent_system_prompt(
     without a zone, tools that share a name, an alias or are another agent's, and a prompt that is over its hard budget.
     """
     inputs = checked(agent_config, tool_specs, session_context, user_intent, options)
+    sections_of_skills = dict.fromkeys((inputs.options.skills, *inputs.options.less_skills, ""))
     for smaller in trimmed(inputs.session, inputs.tools, inputs.agent.limits):
-        parts = _sections(inputs, *smaller)
-        over = too_long(_limited(parts, inputs.options), inputs.agent.limits)
-        if not over:
-            return _prompt(inputs, parts, smaller[1])
+        for skills in sections_of_skills:  # they can be looked up; a tool that is not named cannot be called
+            less = replace(inputs, options=inputs.options.model_copy(update={"skills": skills}))
+            parts = _sections(less, *smaller)
+            over = too_long(_limited(parts, inputs.options), inputs.agent.limits)
+            if not over:
+                return _prompt(inputs, parts, smaller[1])
     raise PromptInvalid(
         (
             f"prompt: {over}, and nothing is left that may be cut; shorten the texts of {inputs.agent.agent_id}",
@@ -220,11 +223,11 @@ def _sections(inputs: Inputs, session: SessionContext, tools: tuple[ToolBrief, .
 
 
 def _limited(parts: Sequence[Section], options: PromptOptions) -> list[Section]:
-    """What the hard limits hold for: all but skills and extra context."""
+    """What the hard limits hold for: all but extra context, which is about the people and the skills of one asker."""
     beside = sum(len(each) + 1 for each in options.extra_context)
     *stable, last = parts
     context = replace(last, text=last.text[: len(last.text) - beside])
-    return [*(part for part in stable if part.title != "SKILLS"), context]
+    return [*stable, context]
 
 
 def _prompt(inputs: Inputs, parts: tuple[Section, ...], tools: tuple[ToolBrief, ...]) -> AgentPrompt:

@@ -253,12 +253,14 @@ class UserIntent(Value):
 class PromptOptions(Value):
     """`tool_text`: full has schemas, names has names and scenarios, off has nothing but the protocol. `mode`: minimal leaves out
     persona, skills and hand-overs, none leaves only who it is. `skills` is a section that is already harmless, and so is what
-    stands in `extra_context`, which goes to the end of the volatile part. `flags` are what the newest message looks like."""
+    stands in `extra_context`, which goes to the end of the volatile part; `less_skills` are shorter sections in its place, the
+    longest first, for a prompt that would be over its hard limits. `flags` are what the newest message looks like."""
 
     tool_text: Literal["full", "names", "off"] = "full"
     mode: Literal["full", "minimal", "none"] = "full"
     followups: bool = True
     skills: str = ""
+    less_skills: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
     suggested_tools: Names = ()
     extra_context: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()
     flags: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from chatops_bot.agent.briefing import Briefing, keeps_nothing
 from chatops_bot.context.budget import Budget
@@ -230,14 +231,21 @@ class Briefer:
         def system(toolbox: Toolbox, loaded: frozenset[str]) -> str:
             section = self._told(skill_section, skills, loaded, agent)
             names = tuple(tool.spec.name for tool in toolbox)
-            options = PromptOptions(tool_text="names", skills=section)
+            catalogue = self._told(skill_section, replace(skills, preloaded=()), loaded, agent)
+            options = PromptOptions(tool_text="names", skills=section, less_skills=(catalogue,))
 
             def build() -> AgentPrompt:
                 briefs = [
                     brief_of(tool.spec, self._texts.scenarios(name), self._texts.rank(name))
                     for name, tool in zip(names, toolbox, strict=True)
                 ]
-                return build_agent_system_prompt(agent, briefs, session, turn_input.text, options=options)
+                built = build_agent_system_prompt(agent, briefs, session, turn_input.text, options=options)
+                if section not in built:
+                    _log.warning(
+                        "the prompt of %s is over its hard limit, so it tells less of skills; preload fewer of them",
+                        agent.agent_id,
+                    )
+                return built
 
             which = (generation, agent.agent_id, agent.version, agent.lang, names, section)
             prompt = self._prompts.get(which, build)

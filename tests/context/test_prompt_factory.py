@@ -409,6 +409,20 @@ def test_skills_and_extra_context_of_any_size_leave_every_tool_in_its_place(lang
     assert any("soft limit" in warning for warning in prompt.warnings)
 
 
+@pytest.mark.case("prompt-V20")
+def test_skills_count_toward_the_hard_limit_and_give_way_before_any_tool():
+    tools = tuple(a_tool(f"tool_{n}") for n in range(8))
+    shorter = "[SKILLS]\n- a"
+    for chars, told in ((5_000, "w" * 5_000), (40_000, shorter)):
+        options = PromptOptions(skills=f"[SKILLS]\n- a: {'w' * chars}", less_skills=(shorter,))
+        prompt = build(tools=tools, options=options)
+        assert told in prompt.prefix
+        assert len(prompt) <= an_agent().limits.hard_chars
+        assert len(prompt.tools) == 8
+    full = build(tools=tools, options=PromptOptions(skills="[SKILLS]\n- a: " + "w" * 40_000))
+    assert "[SKILLS]" not in full.prefix
+
+
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a" * 10, 3), ("汉" * 10, 8), ("汉字ab", 3)])
 def test_tokens_are_estimated_by_kind_of_character(text: str, tokens: int):
     assert estimate(text) == tokens
