@@ -1,6 +1,7 @@
 """Settings that every test shares."""
 
 import gc
+import logging
 import os
 import socket
 from collections.abc import Generator, Iterator
@@ -50,6 +51,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     skipped = reporter.stats.get("skipped", []) if reporter is not None else []
     if skipped and os.environ.get("CHATOPS_NO_SKIPS"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(autouse=True)
+def log_level() -> Iterator[None]:
+    """A command that sets the level of the log sets it for its own test only."""
+    root = logging.getLogger()
+    before = root.level
+    yield
+    root.setLevel(before)
 
 
 @pytest.fixture

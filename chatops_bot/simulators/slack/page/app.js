@@ -13,7 +13,7 @@ import { ViewDialog } from "./modal.js";
 import { Pane } from "./pane.js";
 import { Reading, looking } from "./reading.js";
 import { Sidebar } from "./sidebar.js";
-import { Store, isReply } from "./store.js";
+import { Store, isReply, threadKey } from "./store.js";
 import { Switcher } from "./switcher.js";
 import { setLanguage, t } from "./words.js";
 
@@ -149,6 +149,9 @@ async function route() {
   const opened = channel !== place.channel || channelPane.channel !== channel;
   const threadOpened = thread && (thread !== place.thread || opened || threadPane.thread !== thread);
   place = { channel, thread };
+  // The line of the last visit goes before the pane is drawn, and that of this one comes once it is known what is new.
+  if (opened) store.unreadFrom.delete(channel);
+  if (threadOpened) store.unreadFrom.delete(threadKey(channel, thread));
   channelPane.show(channel);
   threadPane.show(thread ? channel : undefined, thread);
   $("thread").hidden = !thread;
@@ -161,7 +164,6 @@ async function route() {
 async function openPane(pane) {
   const { key } = pane;
   const unread = reading.unreadIn(pane);
-  store.unreadFrom.delete(key);
   await loading.newest(pane);
   if (pane.key !== key) return;
   reading.drawLine(pane, unread);
@@ -217,6 +219,8 @@ function render() {
 }
 
 function banner(text, retry) {
+  if (text && $("banner").dataset.text === text) return; // said already: a button must not move under the finger
+  $("banner").dataset.text = text ?? "";
   $("banner").hidden = !text;
   const again = retry && h("button", { type: "button", class: "banner-button" }, t("retryNow"));
   again?.addEventListener("click", retry);
