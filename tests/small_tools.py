@@ -33,7 +33,9 @@ KEY = b"the key of the tests, 32 bytes.."
 def proposer_of(store: Store, clock: Clock, ids: Ids, policy: Policy | None = None) -> Proposer:
     """A proposer whose proposals may be approved for an hour."""
     moves = ProposalMoves(store.proposals, store.audit, clock, Redactor())
-    return Proposer(store.proposals, moves, Drafter(policy or Policy(), clock, ids, HOUR, KEY), clock)
+    return Proposer(
+        store.proposals, moves, Drafter(policy or Policy(), clock, ids, HOUR, KEY, store.proposals), clock
+    )
 
 
 class LookArgs(BaseModel):

@@ -103,7 +103,7 @@ class WrittenCallGuard:
             info, ended, _ = line.lstrip(line[0]).partition("\n")
             if line[0] == "`" and "`" in info:
                 return False  # closed in the same line: a code span
-            if not ended and len(line) < _LOOK:
+            if not ended and len(held) < _LOOK:
                 return None
             self._in_code = not self._in_code
             return False

@@ -98,7 +98,7 @@ def build_engine(
     policy = sound_policy(config, registry)
     moves = ProposalMoves(store.proposals, store.audit, clock, redactor, secrets)
     seals = VoteSeals(node.actions)
-    drafter = Drafter(policy, clock, ids, config.proposal_lifetime, node.actions[0])
+    drafter = Drafter(policy, clock, ids, config.proposal_lifetime, node.actions[0], store.proposals)
 
     def card(proposal: Proposal, *, codes: Mapping[str, str] | None = None) -> View:
         return proposal_card(

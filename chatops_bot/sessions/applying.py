@@ -60,6 +60,10 @@ _NOT_CONFIRMED = Phrase(
     "执行前无法确认批准人的身份，未执行任何操作；如仍需要，请重新提出。",
     "The approver's identity could not be confirmed before running, so nothing was run. Propose it again if it is still needed.",
 )
+_DONE_SINCE = Phrase(
+    "现已查明，此前结果未知的那一次已经生效，因此没有再次执行。",
+    "The earlier one, of which nobody knew, did take effect after all; so this one was not run.",
+)
 _IS_FROZEN = Phrase("现在是冻结期", "a freeze holds")
 _NO_RIGHT = Phrase("{who} 已无权批准这样的变更", "{who} may not approve such a change any more")
 _STANDS = Phrase(
@@ -81,7 +85,7 @@ def expired_phrase(proposal: Proposal) -> Phrase:
 class _Withdrawal:
     """Why what was approved is not run, as the audit names it and as people read it, and the votes that do not hold."""
 
-    cause: Literal["forged", "not_confirmed", "frozen", "lost_right"]
+    cause: Literal["forged", "not_confirmed", "frozen", "lost_right", "done_already"]
     said: Phrase
     votes: Sequence[Vote]
 
@@ -133,6 +137,11 @@ class Applying:
         if forged:
             _log.error("proposal %s has approvals in the store that no bot counted", approved.id)
             return await self._withdrawn(approved, _Withdrawal("forged", _FORGED, forged))
+        in_doubt = await self._proposals.get(approved.may_repeat)
+        if (
+            in_doubt is not None and in_doubt.state is ProposalState.APPLIED
+        ):  # known since this one was asked for
+            return await self._withdrawn(approved, _Withdrawal("done_already", _DONE_SINCE, ()))
         approver = await self._standing(approved)
         if isinstance(approver, _Withdrawal):
             return await self._withdrawn(approved, approver)

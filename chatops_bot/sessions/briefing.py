@@ -232,7 +232,10 @@ class Briefer:
             section = self._told(skill_section, skills, loaded, agent)
             names = tuple(tool.spec.name for tool in toolbox)
             catalogue = self._told(skill_section, replace(skills, preloaded=()), loaded, agent)
-            options = PromptOptions(tool_text="names", skills=section, less_skills=(catalogue,))
+            # Without the goal, which counts towards the limits: what one person wrote must not shorten everybody's prompt.
+            options = PromptOptions(
+                tool_text="names", skills=section, less_skills=(catalogue,), tell_goal=False
+            )
 
             def build() -> AgentPrompt:
                 briefs = [

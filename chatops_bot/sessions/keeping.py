@@ -156,12 +156,19 @@ class Reverting:
         if inverse is not None and inverse.state in UNDER_WAY:
             return False
         with bound(session=applied.session, turn=applied.turn_id, proposal=applied.id):
-            if inverse is not None and (inverse.state in TRIED or inverse.may_repeat):
+            if inverse is not None and inverse.state in TRIED:
                 came_to = _CAME_TO_NOTHING.filled(code=inverse.code, outcome=inverse.outcome_text)
-                await self._left_alone(applied, inverse, came_to if inverse.state in TRIED else _IN_DOUBT)
+                await self._left_alone(applied, inverse, came_to)
+            elif await self._may_be_taken_back_already(applied):
+                await self._left_alone(applied, inverse, _IN_DOUBT)
             else:
                 await self._revert(applied, inverse, now)
         return True
+
+    async def _may_be_taken_back_already(self, applied: Proposal) -> bool:
+        """Whether nobody knows what came of an undo of it. That no longer stands in its way, and it does not point there any more."""
+        unknown = await self._proposals.in_states(frozenset({ProposalState.OUTCOME_UNKNOWN}))
+        return any(one.inverse_of == applied.id for one in unknown)
 
     async def _revert(self, applied: Proposal, inverse: Proposal | None, now: datetime) -> None:
         if not self._seals.covers(
@@ -174,7 +181,7 @@ class Reverting:
                 applied.requester_id, applied.session.channel, fresh=True
             )
             approved = self._approved(applied, await self._inverter.draft(applied, requester), now)
-            why = await self._hindrance(applied, approved)
+            why = _IN_DOUBT if approved.may_repeat else await self._hindrance(applied, approved)
         except (PlatformError, ToolError) as error:
             why = _NOT_ASKED if isinstance(error, PlatformError) else error.phrase
             is_final = isinstance(error, ToolImpossible | ToolRefused)

@@ -38,6 +38,8 @@ REPLY_SECONDS = 5.0
 """A command without an answer for this long counts as lost, and its connection is closed."""
 PATIENCE_SECONDS = 8.0
 """How long a command is sent again while the server cannot be reached: a restart of Redis takes a second or two."""
+CANCELLED_AGAIN_SECONDS = 0.05
+"""After which a blocking read that goes on is cancelled once more; by then it has given its connection back."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.05, 1.0
 CONNECTIONS = 16
 HEALTH_SECONDS = 15
@@ -138,7 +140,7 @@ class RedisLink:
             # redis-py sends through asyncio.wait_for, which before Python 3.12 may lose a cancellation; so it is repeated.
             while not task.done():
                 task.cancel()
-                await asyncio.sleep(0)
+                await asyncio.wait({task}, timeout=CANCELLED_AGAIN_SECONDS)
 
     async def write(self, change: Script, *arguments: str | int | float) -> str:
         """Run a `script` once, however often it has to be sent; returns what it returned."""

@@ -14,8 +14,9 @@ from chatops_bot.domain.policy import Policy, Subject
 from chatops_bot.domain.proposal import Proposal, canonical_json, sealed_digest
 from chatops_bot.domain.secret_argument import form_of
 from chatops_bot.domain.tool import Plan
-from chatops_bot.ports import Clock, Ids, ToolContext, WriteTool
+from chatops_bot.ports import Clock, Ids, Proposals, ToolContext, WriteTool
 from chatops_bot.tools.argument_model import secret_labels
+from chatops_bot.tools.doubt import in_doubt
 from chatops_bot.tools.registry import contract_hash
 
 READABLE_CHARS = 200_000
@@ -43,14 +44,17 @@ def subject_of(proposal: Proposal) -> Subject:
 
 
 class Drafter:
-    """Makes drafts. `lifetime` is how long a proposal may be approved; `key` seals its action."""
+    """Makes drafts. `lifetime` is how long a proposal may be approved; `key` seals its action; `proposals` tell what is in doubt."""
 
-    def __init__(self, policy: Policy, clock: Clock, ids: Ids, lifetime: timedelta, key: bytes) -> None:
+    def __init__(
+        self, policy: Policy, clock: Clock, ids: Ids, lifetime: timedelta, key: bytes, proposals: Proposals
+    ) -> None:
         self._policy = policy
         self._clock = clock
         self._ids = ids
         self._lifetime = lifetime
         self._key = key
+        self._proposals = proposals
 
     async def draft(
         self,
@@ -65,7 +69,7 @@ class Drafter:
         inverse_of: str = "",
     ) -> Proposal:
         """The proposal of a call, asked for by the person of `context`. Raises ToolError where it makes no sense now, ToolRefused
-        where they may not."""
+        where they may not. `may_repeat` is the proposal of which nobody knows what came; else it is looked for."""
         stored = arguments.model_dump(mode="json")
         plan = _with_secrets_named(await tool.plan(arguments, context), tool, stored, language)
         refuse_what_nobody_would_read(plan, stored)
@@ -90,14 +94,14 @@ class Drafter:
             tool_hash=contract_hash(tool.spec),
             policy_version=self._policy.version,
             supersedes=supersedes,
-            may_repeat=may_repeat,
             inverse_of=inverse_of,
         )
         subject = subject_of(bare)
         refusal = self._policy.may_propose(context.person, subject)
         if refusal is not None:
             raise ToolRefused(refusal)
-        bare = replace(bare, quorum=self._policy.quorum(subject))
+        may_repeat = may_repeat or await in_doubt(self._proposals, bare)
+        bare = replace(bare, quorum=self._policy.quorum(subject), may_repeat=may_repeat)
         return self.sealed(self._with_time_to_keep(bare, subject, language))
 
     def _with_time_to_keep(self, bare: Proposal, subject: Subject, language: Language) -> Proposal:

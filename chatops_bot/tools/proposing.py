@@ -8,7 +8,7 @@ card says that this may be its second time.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, cast
 
 from chatops_bot.domain.language import Phrase
@@ -20,9 +20,6 @@ from chatops_bot.ports import Clock, Proposals, WriteTool
 from chatops_bot.tools.drafting import Drafter
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 from chatops_bot.tools.proposal_moves import ProposalMoves
-
-IN_DOUBT_FOR = timedelta(days=1)
-"""How long people are reminded of a change of which nobody knows what came. By then somebody has looked."""
 
 
 class Proposer:
@@ -52,13 +49,7 @@ class Proposer:
         draft = await self._drafter.draft(
             tool, invocation.arguments, context, call_id=invocation.call.id, language=invocation.language
         )
-        draft = self._drafter.sealed(
-            replace(
-                draft,
-                supersedes=await self._supersede(waiting, draft, context.person),
-                may_repeat=await self._in_doubt(draft),
-            )
-        )
+        draft = replace(draft, supersedes=await self._supersede(waiting, draft, context.person))
         milliseconds = round((self._clock.monotonic() - started) * 1000)
         result = _waits(draft)
         await self._moves.add(draft, context.person, result.content, milliseconds, by_turn=context.turn_id)
@@ -75,24 +66,6 @@ class Proposer:
                 replaced = await self._moves.supersede(one, draft, person, by_turn=draft.turn_id)
                 newest = newest if replaced is None else one.id
         return newest
-
-    async def _in_doubt(self, draft: Proposal) -> str:
-        """The newest proposal that did the same to the same target, as far as anybody knows; empty where there is none."""
-        unknown = await self._proposals.in_states(frozenset({ProposalState.OUTCOME_UNKNOWN}))
-        since = draft.created_at - IN_DOUBT_FOR
-        for one in reversed(unknown):
-            is_same = (one.tool, one.plan.target) == (draft.tool, draft.plan.target)
-            if is_same and (one.finished_at or one.created_at) > since and not await self._is_applied(one):
-                return one.id
-        return ""
-
-    async def _is_applied(self, proposal: Proposal) -> bool:
-        """Whether it, or what was proposed in its place, was done."""
-        newer: Proposal | None = proposal
-        while newer is not None:
-            proposal = newer
-            newer = await self._proposals.get(proposal.superseded_by)
-        return proposal.state is ProposalState.APPLIED
 
 
 async def waiting_here(proposals: Proposals, session: SessionKey, tool: str, now: datetime) -> list[Proposal]:

@@ -41,7 +41,8 @@ class Toolbox:
         self._tools = self._registry.narrowed(more)
 
     def keep_to(self, names: Collection[str]) -> None:
-        """Take back the offer of all others."""
+        """Take back the offer of all others, for good: a turn that was told to call them again would never end."""
+        self._allowed -= self._offered - frozenset(names)
         self._offered &= frozenset(names)
         self._tools = self._registry.narrowed(self._offered)
 

@@ -42,6 +42,8 @@ PLAIN = [
     "```followups",
     "<tool",
     "functions.other({})",
+    "Here it is:\n\n   ```json " + "x" * 400 + "```\n\nThe cause is the disk.",
+    "  ~~~ " + "x" * 400,
     "functions.look is a name",
     "functions.",
     "```x``` and `y`",

@@ -206,7 +206,9 @@ async def test_two_turns_at_once_log_with_their_own_ids(world: World, logs: Any)
 
         await until(rested, "both turns to rest")
     about = [line for line in lines.json if line["logger"].startswith("chatops_bot.sessions")]
-    about = [line for line in about if "over its soft limit" not in line["message"]]  # once a text, not a turn
+    about = [
+        line for line in about if "over its soft limit" not in line["message"]
+    ]  # once a text, not a turn
     assert len(about) == 8  # of each: it begins, its prompt, what failed, it rests
     turns = {line["turn"]: line["session"] for line in about}
     assert len(turns) == 2

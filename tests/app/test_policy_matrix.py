@@ -286,7 +286,9 @@ class Product:
 
     async def propose(self, cell: Cell) -> Proposal:
         """A stored proposal as it would be made for whoever asked, who need not be one who may ask."""
-        drafter = Drafter(Policy(), self.clock, self.ids, timedelta(hours=1), self.node.actions[0])
+        drafter = Drafter(
+            Policy(), self.clock, self.ids, timedelta(hours=1), self.node.actions[0], self.store.proposals
+        )
         session = SessionKey("slack", "T1", cell.channel, "1.1")
         asker = ToolContext(Person("asker", "Asker", Role.ADMIN), session, "turn_1")
         tool: Any = self.registry.find(cell.change.tool)

@@ -289,7 +289,7 @@ class Panel:
 
     @property
     def drafter(self) -> Drafter:
-        return Drafter(self.policy, self.clock, self.ids, HOUR, KEY)
+        return Drafter(self.policy, self.clock, self.ids, HOUR, KEY, self.store.proposals)
 
     def process(self, name: str) -> Process:
         """One more process over the same store, which believes of others what `dead` says."""

@@ -145,8 +145,9 @@ async def test_where_it_is_not_known_whether_it_ran_the_card_says_that_it_is_not
     assert "not taken back by itself" in str(panel.board.cards[change.id])
 
 
+@pytest.mark.parametrize("then", ["nothing", "again", "undo"])
 async def test_after_an_undo_of_which_nobody_knows_what_came_nothing_is_taken_back_by_itself(
-    panel: Panel, switches
+    panel: Panel, switches, then: str
 ):
     care, change = Aftercare.of(panel), await applied(panel)
     await care.press(BEN, change, "undo")
@@ -154,7 +155,13 @@ async def test_after_an_undo_of_which_nobody_knows_what_came_nothing_is_taken_ba
     unknown = await panel.press(ANA, await inverse(panel, await panel.now(change)))
     switches.fault, switches.sticks = None, False
     await passes(panel, care, seconds=60)
-    await panel.press(BEN, unknown, "again")
+    if then == "again":
+        await panel.press(BEN, unknown, "again")
+    elif then == "undo":
+        await care.press(BEN, await panel.now(change), "undo")
+        second = await inverse(panel, await panel.now(change))
+        assert second.may_repeat == unknown.id
+        assert "may be done a second time" in str(panel.board.cards[second.id])
     ran = panel.flips()
     await passes(panel, care, seconds=600)
     assert panel.flips() == ran

@@ -107,6 +107,30 @@ async def test_what_was_tried_is_proposed_once_more_and_its_card_keeps_saying_wh
     assert panel.flips(new) == [(1, "pause")]
 
 
+async def test_what_turns_out_to_have_run_after_all_is_not_run_a_second_time(panel: Panel):
+    old = await panel.press(BEN, await unknown(panel), "again")
+    (new,) = await pending(panel)
+    now = panel.clock.now()
+    assert await panel.store.proposals.move(old, ProposalState.APPLIED, now, finished_at=now) is not None
+    ran = panel.flips()
+    assert (await panel.press(ANA, new)).state is ProposalState.WITHDRAWN
+    assert panel.flips() == ran
+    assert "did take effect after all; so this one was not run" in str(panel.board.cards[new.id])
+
+
+async def test_an_expired_card_says_when_it_is_proposed_again_that_the_same_may_have_been_done_since(
+    panel: Panel,
+):
+    expired = await panel.propose(1, "pause")
+    panel.clock.advance(timedelta(minutes=61))
+    await panel.one.applying.sweep()
+    panel.memory.writes.clear()
+    old = await unknown(panel)
+    await panel.press(BEN, await panel.now(expired), "again")
+    (new,) = await pending(panel)
+    assert new.may_repeat == old.id
+
+
 async def test_the_doubt_is_sealed_and_goes_on_with_a_card_that_expired(panel: Panel):
     await panel.press(BEN, await unknown(panel), "again")
     (new,) = await pending(panel)

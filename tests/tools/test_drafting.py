@@ -15,6 +15,7 @@ from chatops_bot.domain.tool import Inverse, Plan
 from chatops_bot.ports import ToolContext
 from chatops_bot.tools.drafting import Drafter
 from tests.small_tools import HOUR, KEY, OSCAR, SESSION, Switch, SwitchArgs
+from tests.tools.conftest import Bench
 
 TEN = timedelta(minutes=10)
 BACK: Mapping[str, Any] = {"task_id": 3, "action": "resume"}
@@ -36,8 +37,17 @@ class Reversible(Switch):
     ("policy", "tool", "kept"),
     [(TakesBack(), Reversible(), TEN), (TakesBack(), Switch(), None), (Policy(), Reversible(), None)],
 )
-async def test_a_change_stands_for_a_time_where_the_rules_say_so_and_it_can_be_taken_back(policy, tool, kept):
-    drafter = Drafter(policy, ManualClock(datetime(2026, 11, 29, tzinfo=UTC)), CountingIds(), HOUR, KEY)
+async def test_a_change_stands_for_a_time_where_the_rules_say_so_and_it_can_be_taken_back(
+    bench: Bench, policy, tool, kept
+):
+    drafter = Drafter(
+        policy,
+        ManualClock(datetime(2026, 11, 29, tzinfo=UTC)),
+        CountingIds(),
+        HOUR,
+        KEY,
+        bench.store.proposals,
+    )
     context = ToolContext(OSCAR, SESSION, "turn_1")
     arguments = SwitchArgs(task_id=3, action="pause")
     draft = await drafter.draft(tool, arguments, context, call_id="c1", language="en")
