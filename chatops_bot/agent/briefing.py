@@ -23,9 +23,8 @@ async def keeps_nothing(prefix: str, tools: Sequence[str]) -> None:
 
 @dataclass(slots=True)
 class Briefing:
-    """`system` writes the system text for the tools on offer, and takes off the offer what it has no room for, and the names of
-    loaded skills; `history` is the conversation up to
-    and with the newest message and its volatile context; `phrases` has what the loop tells the model itself; `marks` are the nonces
+    """`system` writes the system text for the tools on offer and the names of loaded skills, and takes off the offer what it has
+    no room for; `history` is the conversation up to and with the newest message and its volatile context; `phrases` has what the loop tells the model itself; `marks` are the nonces
     of the conversation's fences; `window` chooses what is sent of it, None for all. `rounds` is how many steps with tools a
     loaded skill asked for, 0 when none did; `skills` are the names of those that the asker can see, `told` those of them that
     not everybody can see, and `read` those of these whose words are in what the model is given. `keep` is told of each call's

@@ -26,7 +26,7 @@ from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ContextMessage, UserMessage
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.session import SessionKey, TurnOutcome
-from chatops_bot.domain.skill import Skill
+from chatops_bot.domain.skill import LOAD_SKILL, Skill
 from chatops_bot.domain.tool import CONSULT_AGENT
 from chatops_bot.domain.transcript import Entry, Prompted
 from chatops_bot.ports import Clock, Ids, ToolContext, ToolSpec
@@ -106,7 +106,7 @@ class Briefer:
             rounds=rounds,
             skills=skills.names,
             told=skills.personal,
-            read=skills.read_from_the_start | SkillTrail(entries).read_of(skills.personal),
+            read=skills.read_from_the_start | SkillTrail(entries).read_of(skills.names),
             keep=self._keep(turn_input, agent, suffix),
             agent_id=agent.agent_id,
         )
@@ -231,11 +231,11 @@ class Briefer:
         def system(toolbox: Toolbox, loaded: frozenset[str]) -> str:
             section = self._told(skill_section, skills, loaded, agent)
             names = tuple(tool.spec.name for tool in toolbox)
+            # What is only listed can be loaded, as long as the tool for that is there.
             catalogue = self._told(skill_section, replace(skills, preloaded=()), loaded, agent)
+            less = (catalogue,) if LOAD_SKILL in names else ()
             # Without the goal, which counts towards the limits: what one person wrote must not shorten everybody's prompt.
-            options = PromptOptions(
-                tool_text="names", skills=section, less_skills=(catalogue,), tell_goal=False
-            )
+            options = PromptOptions(tool_text="names", skills=section, less_skills=less, tell_goal=False)
 
             def build() -> AgentPrompt:
                 briefs = [
