@@ -96,6 +96,7 @@ class CallPhrases(_Group):
     too_long: Line
     not_json: Line
     no_such_skill: Line
+    no_such_script: Line
     no_such_result: Line
     secret_given: Line
     secret_elsewhere: Line

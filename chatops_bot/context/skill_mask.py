@@ -62,6 +62,9 @@ class SkillTrail:
                 newest[call.id] = read
                 if result is not None and result.status == "ok":
                     brought |= read
+                elif result is not None:
+                    # an error of a skill that the model knew of tells of it as well, such as the names of its scripts
+                    brought |= _named(call).intersection(entry.skills_told)
             turns[entry.turn_id] = brought
         self._read = _NOTHING.union(*turns.values())
 

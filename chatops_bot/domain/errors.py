@@ -32,8 +32,8 @@ from typing import Literal
 from chatops_bot.domain.language import Language, Phrase
 
 Sentence = Literal[
-    "unknown_tool", "missed", "too_long", "not_json", "no_such_skill", "no_such_result", "secret_given", "secret_elsewhere",
-    "secret_misplaced", "secret_gone", "consulted_only", "consulted_already", "not_consulted", "too_deep", "too_often",
+    "unknown_tool", "missed", "too_long", "not_json", "no_such_skill", "no_such_script", "no_such_result", "secret_given",
+    "secret_elsewhere", "secret_misplaced", "secret_gone", "consulted_only", "consulted_already", "not_consulted", "too_deep", "too_often",
 ]  # fmt: skip
 """A sentence of `prompts/` that tells a model what was wrong with its call, and what to do."""
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from chatops_bot.domain.errors import ToolFailed
+from chatops_bot.domain.errors import Told, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.skill import RUN_SKILL_SCRIPT, ScriptRun, Skill
@@ -86,15 +86,11 @@ def _summary(arguments: RunSkillScriptArguments, done: ScriptRun) -> Phrase:
 
 
 def _not_declared(skill: Skill) -> ToolFailed:
+    """The names of scripts are for the model alone: everybody in the thread reads the phrase, also who may not see the skill."""
     if not skill.scripts:
-        return ToolFailed(Phrase(f"技能 {skill.name} 没有脚本。", f"The skill {skill.name} has no scripts."))
+        return ToolFailed(Phrase("这个技能没有脚本", "this skill has no scripts"))
     names = ", ".join(skill.scripts)
-    return ToolFailed(
-        Phrase(
-            f"技能 {skill.name} 没有这个脚本；可用：{names}。",
-            f"The skill {skill.name} has no such script. It has: {names}.",
-        )
-    )
+    return ToolFailed(Phrase("没有这个脚本", "no such script"), told=Told("no_such_script", {"names": names}))
 
 
 def _off(reason: Phrase) -> ToolFailed:

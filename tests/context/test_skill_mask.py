@@ -108,6 +108,10 @@ ROADS: dict[str, list[Entry]] = {
         says(call("query_tasks", "c5", name=HIDDEN.upper()), told=[HIDDEN], reasoning=Reasoning()),
         returns(LOOK, looked_for=WORDS),
     ],
+    "what was looked up after an error that named its scripts": [
+        says(SCRIPT, told=[HIDDEN]), returns(SCRIPT, status="error", error=f"It has: {WORDS}."),
+        says(LOOK, told=[HIDDEN]), returns(LOOK, looked_for=WORDS),
+    ],
     "a next step that nobody was offered": [
         says(told=[HIDDEN], text=f"Done.\n```followups\n{HIDDEN}: {WORDS}?\n```", shown="Done.")
     ],

@@ -137,6 +137,16 @@ async def test_only_a_script_that_the_skill_declares_can_be_named(bench: Bench, 
     assert bench.scripts.runs == []
 
 
+@pytest.mark.parametrize(("skill", "kept_back"), [("triage", "report"), ("notes", "notes")])
+async def test_the_line_for_people_names_neither_the_skill_nor_its_scripts(
+    bench: Bench, skill: str, kept_back: str
+):
+    said = (await bench.call(skill=skill, script="other.py")).result.summary
+    assert said.en
+    assert said.zh
+    assert kept_back not in said.en + said.zh
+
+
 async def test_a_skill_without_scripts_says_so(bench: Bench):
     done = await bench.call(skill="notes", script="fix.sh")
     assert "has no scripts" in done.result.content["error"]
