@@ -315,10 +315,16 @@ async def come_to_rest(
     )
     await asyncio.gather(
         core.router.cut(CUT_SECONDS),
-        core.applying.rest(CUT_SECONDS),
-        core.afterwards.rest(CUT_SECONDS),
+        _cut_changes(core),
         desk.aclose(CUT_SECONDS),
     )
+
+
+async def _cut_changes(core: Core) -> None:
+    """What follows a change may begin a run to take it back, so it comes to rest before the runs do; both within `CUT_SECONDS`."""
+    deadline = asyncio.get_running_loop().time() + CUT_SECONDS
+    await core.afterwards.rest(CUT_SECONDS)
+    await core.applying.rest(max(0.0, deadline - asyncio.get_running_loop().time()))
 
 
 async def _anchor(

@@ -46,23 +46,21 @@ class Afterwards:
         begun = []
         for proposal in await self._proposals.followed(now):
             if proposal.id not in self._under_way:
-                task = asyncio.create_task(self._follow(proposal, now), name=f"what follows {proposal.id}")
+                task = asyncio.create_task(self._follow(proposal), name=f"what follows {proposal.id}")
+                task.add_done_callback(_told)
                 self._under_way[proposal.id] = task
                 begun.append(task)
         if not begun:
             return
-        done, slow = await asyncio.wait(begun, timeout=MOMENT_SECONDS)
-        for task in slow:
-            task.add_done_callback(_told)
-        failed = [task for task in done if not task.cancelled() and task.exception() is not None]
-        for task in failed[1:]:
-            _told(task)
-        for task in failed[:1]:
-            task.result()
+        done, _ = await asyncio.wait(begun, timeout=MOMENT_SECONDS)
+        for task in done:
+            if not task.cancelled():
+                task.result()
 
-    async def _follow(self, proposal: Proposal, now: datetime) -> None:
+    async def _follow(self, proposal: Proposal) -> None:
         try:
             async with self._room:
+                now = self._clock.now()  # it may have waited for room
                 if not await self._reverting.revert(proposal, now):
                     await self._undoing.follow(proposal, now)
                     await self._watching.look(proposal, now)
@@ -77,6 +75,6 @@ class Afterwards:
 
 
 def _told(task: asyncio.Task[None]) -> None:
-    """A failure of what went on beside the sweep."""
+    """A failure goes to the log, also where the sweep that began it has gone on or was cut off."""
     if not task.cancelled() and (failure := task.exception()) is not None:
         _log.error("%s failed", task.get_name(), exc_info=failure)

@@ -42,3 +42,30 @@ async def test_a_lost_turn_is_what_comes_out_whatever_else_fails_beside_it():
 
     with pytest.raises(TurnLost):
         await work()
+
+
+@pytest.mark.parametrize(
+    ("failure", "comes_out"),
+    [(StoreUnavailable("The store is away."), asyncio.CancelledError), (TurnLost("turn_1"), TurnLost)],
+)
+async def test_a_stop_stays_a_stop_though_something_fails_while_it_unwinds(
+    failure: Exception, comes_out: type[BaseException]
+):
+    started = asyncio.Event()
+
+    async def fail_unwinding() -> None:
+        try:
+            started.set()
+            await asyncio.Event().wait()
+        finally:
+            raise failure
+
+    async def work() -> None:
+        async with together() as group:
+            group.create_task(fail_unwinding())
+
+    working = asyncio.create_task(work())
+    await started.wait()
+    working.cancel()
+    with pytest.raises(comes_out):
+        await working
