@@ -118,7 +118,7 @@ class Product:
 
 def _proposer(store: SqliteStore, clock: SystemClock, ids: RandomIds, policy: Policy) -> Proposer:
     moves = ProposalMoves(store.proposals, store.audit, clock, Redactor())
-    drafter = Drafter(policy, clock, ids, timedelta(minutes=30), b"a key")
+    drafter = Drafter(policy, clock, ids, timedelta(minutes=30), b"a key", store.proposals)
     return Proposer(store.proposals, moves, drafter, clock)
 
 

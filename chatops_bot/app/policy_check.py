@@ -11,8 +11,7 @@ from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.policy_idle import idle_rules
 from chatops_bot.domain.policy_lint import Flaw, lint
-from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
-from chatops_bot.domain.tool import CONSULT_AGENT, FIND_TOOLS, READ_RESULT
+from chatops_bot.domain.tool import OF_THE_AGENT
 from chatops_bot.domain.view import Heading, Notice, View
 from chatops_bot.domain.voice import LOCAL_PREFIX
 from chatops_bot.ports import Directory, Place, Platform
@@ -27,8 +26,6 @@ MOST_LOOKED_AT = 200
 """People. Where config and its groups name more, one more or less who left changes nothing."""
 PAUSE_SECONDS = 1.2
 """Between two people: half of what Slack allows, so that turns have the other half."""
-
-AGENTS_OWN = (LOAD_SKILL, RUN_SKILL_SCRIPT, READ_RESULT, FIND_TOOLS, CONSULT_AGENT)
 
 _HEADING = Phrase("策略无法满足", "The policy cannot be met")
 
@@ -57,7 +54,7 @@ def flaws_of(config: Config, policy: Policy, registry: Registry) -> list[Flaw]:
 def effects_of(registry: Registry) -> dict[str, Effect]:
     """The tools by name, with what each does to the world. Those of the agent itself are among them even while they are off,
     since a rule about one holds as soon as it is on."""
-    own = dict.fromkeys(AGENTS_OWN, Effect.READ)
+    own = dict.fromkeys(OF_THE_AGENT, Effect.READ)
     return {**own, **{tool.spec.name: tool.spec.effect for tool in registry}}
 
 

@@ -14,8 +14,8 @@ from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief
 from chatops_bot.context.skill_text import ShownSkills, skill_section
 from chatops_bot.domain.language import Language
-from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT, Skill
-from chatops_bot.domain.tool import CONSULT_AGENT, FIND_TOOLS, READ_RESULT
+from chatops_bot.domain.skill import Skill
+from chatops_bot.domain.tool import OF_THE_AGENT
 from chatops_bot.ports import ToolSpec
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.skillpacks.folder import SkillFolder
@@ -31,7 +31,6 @@ SCENARIOS: dict[str, tuple[str, ...] | None] = {
     WITH_SKILLS: None,
 }
 """Names of the tools that are offered; None for all that the agent may use."""
-_OF_THE_AGENT = (LOAD_SKILL, RUN_SKILL_SCRIPT, FIND_TOOLS, READ_RESULT, CONSULT_AGENT)
 _GOALS: dict[Language, str] = {"zh": "最近哪些任务失败了？", "en": "What failed recently?"}
 
 
@@ -79,7 +78,7 @@ def prompt_for(
     ]
     section = ""
     if skills is not None:
-        briefs += [_brief_of_own(texts, name) for name in _OF_THE_AGENT]
+        briefs += [_brief_of_own(texts, name) for name in OF_THE_AGENT]
         section = skill_section(ShownSkills(skills), (), load_skill_words()[agent.lang], inline)
     session = SessionContext(
         session_id="example",

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from chatops_bot.domain.followup import Suggestion
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
 
 ToolStatus = Literal["ok", "error", "waits", "not_run"]
 
@@ -17,6 +18,9 @@ FIND_TOOLS = "find_tools"
 
 CONSULT_AGENT = "consult_agent"
 """The tool by which one agent asks another."""
+
+OF_THE_AGENT = (LOAD_SKILL, RUN_SKILL_SCRIPT, FIND_TOOLS, READ_RESULT, CONSULT_AGENT)
+"""Tools that act on the conversation; every bot has them beside those of its back ends."""
 
 ARGUMENT_CHARS = 64_000
 """The longest arguments that a call may have: about 16,000 tokens, above anything that a tool here takes."""

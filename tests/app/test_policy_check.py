@@ -10,12 +10,13 @@ import yaml
 
 from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, Secrets, load_config
-from chatops_bot.app.policy_check import AGENTS_OWN, MOST_LOOKED_AT, PolicyWatch, known_people, sound_policy
+from chatops_bot.app.policy_check import MOST_LOOKED_AT, PolicyWatch, known_people, sound_policy
 from chatops_bot.app.policy_config import PolicyConfig, RolesConfig, RuleConfig, ScopeConfig
 from chatops_bot.app.registry import open_registry
 from chatops_bot.app.skills import skills_of
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.tool import OF_THE_AGENT
 from chatops_bot.tools.registry import Registry
 from tests.sessions.test_answer import Wall
 from tests.small_tools import Look, Switch
@@ -75,7 +76,7 @@ def test_a_policy_that_nobody_could_meet_starts_nothing():
         sound_policy(config({"tools": ["swich"]}, {"U1": "admin"}), TOOLS)
 
 
-@pytest.mark.parametrize("name", AGENTS_OWN)
+@pytest.mark.parametrize("name", OF_THE_AGENT)
 def test_a_rule_about_a_tool_of_the_agent_itself_is_known_even_while_the_tool_is_off(name: str):
     assert sound_policy(config({"tools": [name]}, {"U1": "admin"}), TOOLS).rules
 
@@ -85,7 +86,7 @@ async def test_the_registry_that_is_looked_at_has_every_tool_of_the_bot(tmp_path
     path.write_text(yaml.safe_dump({"scheduler": SCHEDULER}))
     there, secrets = load_config(path), Secrets("", "", {}, None, "")
     async with open_registry(there, secrets, SystemClock(), skills_of(there), routed=True) as registry:
-        assert registry.names >= set(AGENTS_OWN)
+        assert registry.names >= set(OF_THE_AGENT)
 
 
 def test_a_lesser_flaw_is_logged_and_starts(caplog: pytest.LogCaptureFixture):

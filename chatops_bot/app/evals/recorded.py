@@ -14,13 +14,15 @@ from chatops_bot.app.evals.case import Recording
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
-from chatops_bot.domain.tool import CONSULT_AGENT, FIND_TOOLS, READ_RESULT, Change, Outcome, Plan, ToolResult
+from chatops_bot.domain.tool import (
+    OF_THE_AGENT,
+    Change,
+    Outcome,
+    Plan,
+    ToolResult,
+)
 from chatops_bot.ports import Tool, ToolContext, ToolSpec
 from chatops_bot.tools.registry import Registry
-
-OF_THE_AGENT = frozenset({LOAD_SKILL, RUN_SKILL_SCRIPT, READ_RESULT, FIND_TOOLS, CONSULT_AGENT})
-"""Tools that act on the conversation; every bot has them beside those of its back ends."""
 
 
 class _AnyArguments(BaseModel):
@@ -69,7 +71,7 @@ def recorded_tools(recordings: Sequence[Recording], known: Iterable[Tool]) -> li
         spec = replace(tool.spec, candidates={}, check=None)
         names.add(spec.name)
         tools.append(_recorded(spec, recordings))
-    names |= OF_THE_AGENT
+    names |= frozenset(OF_THE_AGENT)
     others = dict.fromkeys(one.tool for one in recordings if one.tool not in names)
     return [*tools, *(_recorded(_unknown(name), recordings) for name in others)]
 
@@ -77,7 +79,7 @@ def recorded_tools(recordings: Sequence[Recording], known: Iterable[Tool]) -> li
 def with_recorded(registry: Registry, recordings: Sequence[Recording]) -> Registry:
     """`registry`, in which the agent's own tools answer from what was recorded of them, if anything was: the skill or the result
     that they once read is not here."""
-    named = OF_THE_AGENT & {one.tool for one in recordings}
+    named = frozenset(OF_THE_AGENT) & {one.tool for one in recordings}
     tools = [_recorded(tool.spec, recordings) if tool.spec.name in named else tool for tool in registry]
     return Registry(
         [*tools, *(_recorded(_unknown(name), recordings) for name in sorted(named - registry.names))]
