@@ -229,24 +229,23 @@ class Applying:
 
     async def _finished(self, claimed: Proposal, person: Person, applied: Applied) -> Proposal | None:
         final = await self._ended(claimed, applied.state, person, applied)
-        if final is not None:
-            return final
-        stored = await self._proposals.get(claimed.id)
-        if stored is None or stored.claimed_by != self._process:
-            return None
-        if (
-            stored.state is ProposalState.OUTCOME_UNKNOWN
-            and applied.state is not ProposalState.OUTCOME_UNKNOWN
-        ):
-            # Another process took this one for dead; what this one saw is worth more.
+        while final is None:
+            stored = await self._proposals.get(claimed.id)
+            if stored is None or stored.claimed_by != self._process:
+                return None
+            if (
+                stored.state is not ProposalState.OUTCOME_UNKNOWN
+                or applied.state is ProposalState.OUTCOME_UNKNOWN
+            ):
+                # The move that was lost may have been this one's own, whose answer did not arrive.
+                said = _said(claimed, applied)
+                return stored if (stored.state, stored.outcome_text) == (applied.state, said) else None
+            # Another process took this one for dead; what this one saw is worth more, however often people move it meanwhile.
             _log.warning("proposal %s was given up by another process and comes to its end here", claimed.id)
             ran = applied.state is ProposalState.APPLIED
-            return await self._ended(
-                stored, ProposalState.APPLIED if ran else ProposalState.FAILED, person, applied
-            )
-        # The move that was lost may have been this one's own, whose answer did not arrive.
-        said = _said(claimed, applied)
-        return stored if (stored.state, stored.outcome_text) == (applied.state, said) else None
+            to = ProposalState.APPLIED if ran else ProposalState.FAILED
+            final = await self._ended(stored, to, person, applied)
+        return final
 
     async def _ended(
         self, proposal: Proposal, to: ProposalState, person: Person, applied: Applied

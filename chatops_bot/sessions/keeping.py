@@ -217,6 +217,8 @@ class Reverting:
             applied, ProposalState.APPLIED, NOBODY, "reverting", {"undone_by": approved.id}, undone_by=approved.id
         )  # fmt: skip
         if noted is None:
+            if gone is not None:
+                await self._cards.catch_up(gone)  # what was to take its place is never made
             return
         voters = [vote.person_id for vote in approved.votes]
         await self._moves.add(approved, requester, {"approved_by": "policy", "voters": voters})

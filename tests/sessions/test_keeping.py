@@ -242,6 +242,26 @@ async def test_an_undo_that_nobody_approves_does_not_keep_a_change(panel: Panel)
     ] == ["undone", "reverting", "taken_back"]
 
 
+async def test_an_undo_that_made_way_for_a_revert_that_was_not_made_says_so_on_its_card(panel: Panel, store):
+    care, change = Aftercare.of(panel), await applied(panel)
+    await care.press(OSCAR, change, "undo")
+    undo, moves = await inverse(panel, change), 0
+
+    async def another_is_faster(name: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        nonlocal moves
+        moves += name == "proposals.move"
+        if (name, moves) == ("proposals.move", 2):
+            await panel.moves.move(await panel.now(change), APPLIED, OSCAR, "looked_again", {})
+        return await call()
+
+    slower = panel.over(tapped(another_is_faster)(store))
+    await passes(slower, Aftercare.of(slower, slower.process("process_2")), seconds=600)
+    assert (await panel.now(undo)).state is ProposalState.SUPERSEDED
+    assert "cut off before the new proposal was made" in str(panel.board.cards[undo.id])
+    await passes(panel, care, seconds=20)
+    assert panel.flips() == [(1, "pause"), (1, "resume")]
+
+
 async def test_an_undo_that_was_rejected_gives_keep_and_undo_back_and_is_no_keep(panel: Panel):
     care, change = Aftercare.of(panel), await applied(panel)
     await care.press(OSCAR, change, "undo")

@@ -104,6 +104,33 @@ async def test_what_neither_the_process_nor_the_one_that_took_it_for_dead_can_sa
     assert await remembered(panel) == ["outcome_unknown"]
 
 
+async def test_what_the_process_saw_that_ran_it_is_stored_though_somebody_presses_a_button_meanwhile(
+    panel: Panel,
+):
+    proposal, ends = await panel.propose(), 0
+
+    async def somebody_is_faster(called: str, call: Callable[[], Awaitable[Any]]) -> Any:
+        nonlocal ends
+        stored = await panel.now(proposal)
+        if called == "proposals.move" and stored.state is UNKNOWN:
+            ends += 1
+            if ends == 2:  # the first finds that this process was taken for dead
+                await panel.moves.move(stored, UNKNOWN, BEN, "looked_again", {})
+        return await call()
+
+    panel.switches.gate, panel.switches.sticks = asyncio.Event(), True
+    one = panel.over(tapped(somebody_is_faster)(panel.store))
+    pressing = asyncio.create_task(one.press(ANA, proposal))
+    await panel.switches.entered.get()
+    panel.dead.add("process_1")
+    await panel.process("process_2").applying.sweep()
+    assert (await panel.now(proposal)).state is UNKNOWN
+    panel.switches.states[1] = "disabled"
+    panel.switches.gate.set()
+    assert (await pressing).state is APPLIED
+    assert (await panel.steps(proposal))[-2:] == ["looked_again", "applied"]
+
+
 # -- the store --------------------------------------------------------------------------------------------------------
 
 
