@@ -150,6 +150,23 @@ def test_one_person_is_one_alias_wherever_they_stand():
     assert case.expected.facts == ("ana-job",)
 
 
+def test_whom_only_a_tool_or_the_model_names_is_known_too():
+    says = "It is lena.graf@corp.example; ask @Lena Graf."
+    found = {"owner": "lena.graf@corp.example", "alert_to": ["ana.souza@corp.example"]}
+    entries: list[Entry] = [
+        UserSaid("t1", AT, "U1", "Vera", "operator", "who owns nightly-etl?", "en"),
+        ModelSaid("t1", AT, "", Reasoning(), (ToolCall("c1", "get_task_detail", '{"task_id": 1}'),)),
+        ToolReturned("t1", AT, "c1", "get_task_detail", "ok", json.dumps(found)),
+        ModelSaid("t1", AT, says, Reasoning(), ()),
+        TurnRested("t1", AT, TurnOutcome.ANSWERED, says),
+    ]
+    case = case_of(entries, [], "x1", redactor=Redactor())
+    kept = case.model_dump_json()
+    assert [name for name in ("lena", "graf", "souza", "corp.example") if name in kept.casefold()] == []
+    assert case.recordings[0].content == {"owner": "person3", "alert_to": ["person4"]}
+    assert "It is person3; ask @person2." in kept
+
+
 def test_an_argument_that_its_tool_takes_from_a_list_stays():
     entries = thread(["enabled", "query_tasks", "status"], ["enabled", "x", "x", "x", "x", "x"])
     call = case_of(entries, [], "x1", redactor=Redactor()).script[0].call[0]

@@ -1,8 +1,9 @@
 """People of a thread become `person1`, `person2`, … wherever something was said, and nowhere else.
 
-Who they are is known from every entry of the thread, from its proposals, and from whoever is spoken to with an @. Replaced
-is prose: what people, the model and tools said. The names of tools and of keys, states, and arguments that their tool takes
-from a list of words stay, also where somebody is called like one.
+Who they are is known from every entry of the thread, from its proposals, from whoever people or the model speak to with an
+@, and from addresses of mail, also those that only a tool told. Replaced is prose: what people, the model and tools said. The
+names of tools and of keys, states, and arguments that their tool takes from a list of words stay, also where somebody is
+called like one.
 """
 
 import json
@@ -163,11 +164,12 @@ def aliases_of(
 ) -> Aliases:
     """Aliases for everybody of a thread, in the order in which they come up, and for those known from `elsewhere`. One person has
     one alias, by id and by name; of names with several words each counts, but for those from elsewhere."""
-    prose = "\n".join(_prose(entries, proposals)).casefold()
+    said = list(_prose(entries, proposals))
+    prose = "\n".join(said).casefold()
     here = [
         *(known for entry in entries for known in _people(entry)),
         *_deciders(proposals),
-        *_called(entries),
+        *_called(entries, said),
     ]
     strangers = [known for known in elsewhere if any(name and name.casefold() in prose for name in known)]
     numbers = _free_numbers(name for known in (*here, *strangers) for name in known)
@@ -218,25 +220,24 @@ def _deciders(proposals: Sequence[Proposal]) -> Iterator[Known]:
         yield each.kept_by_id, each.kept_by_name
 
 
-def _called(entries: Sequence[Entry]) -> Iterator[Known]:
-    """Whoever people call with an @, and addresses of mail, which are names as well."""
-    for text in _typed(entries):
+def _called(entries: Sequence[Entry], prose: Iterable[str]) -> Iterator[Known]:
+    """Whoever people or the model call with an @, and addresses of mail, which are names as well, whoever said them."""
+    for text in (*_typed(entries), *_answered(entries)):
         called = (found["name"].rstrip(".'’-") for found in _CALLED.finditer(text))
         yield from (("", name) for name in called if name.lower() not in _NOBODY)
+    for text in prose:
         yield from ((found[0], "") for found in _EMAIL.finditer(text))
 
 
 def _prose(entries: Sequence[Entry], proposals: Sequence[Proposal]) -> Iterator[str]:
     """Everything in which a name may stand."""
-    yield from _typed(entries)
+    yield from (*_typed(entries), *_answered(entries))
     for entry in entries:
         match entry:
             case ModelSaid():
-                yield from (entry.text, *(_plainly(call.arguments) for call in entry.calls))
+                yield from (_plainly(call.arguments) for call in entry.calls)
             case ToolReturned():
                 yield _plainly(entry.content)
-            case TurnRested():
-                yield entry.body
             case _:
                 continue
     for plan in (each.plan for each in proposals):
@@ -252,6 +253,17 @@ def _typed(entries: Sequence[Entry]) -> Iterator[str]:
                 yield entry.text
             case EarlierRead():
                 yield from (message.text for message in entry.messages)
+            case _:
+                continue
+
+
+def _answered(entries: Sequence[Entry]) -> Iterator[str]:
+    for entry in entries:
+        match entry:
+            case ModelSaid():
+                yield entry.text
+            case TurnRested():
+                yield entry.body
             case _:
                 continue
 
