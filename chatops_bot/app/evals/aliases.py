@@ -1,8 +1,9 @@
 """People of a thread become `person1`, `person2`, … wherever something was said, and nowhere else.
 
-Who they are is known from every entry of the thread, from its proposals, from whoever people or the model speak to with an @,
-and from addresses of mail, also those that only a tool told. Replaced is prose: what people, the model and tools said. The names of tools and of keys, states, and arguments that their tool takes
-from a list of words stay, also where somebody is called like one.
+Who they are is known from every entry of the thread, from its proposals, from whoever people or the model speak to with an
+@, and from addresses of mail, also those that only a tool told. Replaced is prose: what people, the model and tools said. The
+names of tools and of keys, states, and arguments that their tool takes from a list of words stay, also where somebody is
+called like one.
 """
 
 import json
