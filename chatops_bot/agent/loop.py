@@ -33,7 +33,6 @@ from chatops_bot.domain.model import (
     Usage,
 )
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolCall, ToolResult
 from chatops_bot.domain.transcript import ModelSaid, ToolReturned
@@ -329,14 +328,13 @@ class Loop:
         turn.said.append(assistant_message(said))
 
     async def _store_result(self, turn: Turn, call: ToolCall, result: ToolResult) -> None:
-        content = canonical_json(result.content)
         returned = ToolReturned(
             turn.context.turn_id,
             self._clock.now(),
             call.id,
             call.name,
             result.status,
-            content,
+            result.text,
             result.skills_read,
         )
         turn.skills_read.update(result.skills_read)

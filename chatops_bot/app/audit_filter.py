@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 from typing import get_args
 
 from chatops_bot.domain.audit import AuditRecord, Decision
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.errors import ConfigInvalid
-from chatops_bot.domain.proposal import CODE_LENGTH, CODE_LETTERS, canonical_json
+from chatops_bot.domain.proposal import CODE_LENGTH, CODE_LETTERS
 
 _AGO = re.compile(r"(?P<count>[1-9][0-9]{0,5})(?P<unit>[smhd])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from chatops_bot.context.fence import refenced
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.cutting import cut_text
 from chatops_bot.domain.model import ToolMessage
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import READ_RESULT
 

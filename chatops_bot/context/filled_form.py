@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatops_bot.context.fence import fence, unfence
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.transcript import FormFilled
 
 _SENTENCE = Phrase(

@@ -14,8 +14,8 @@ from chatops_bot.context.filled_form import filled_message
 from chatops_bot.context.prompt_phrases import CallPhrases
 from chatops_bot.context.skill_mask import SkillTrail, is_about
 from chatops_bot.context.skill_text import framed
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import ARGUMENT_CHARS, ToolCall

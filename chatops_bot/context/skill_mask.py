@@ -16,8 +16,8 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import Reasoning
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
 from chatops_bot.domain.tool import CONSULT_AGENT, READ_RESULT, ToolCall
 from chatops_bot.domain.transcript import Entry, ModelSaid, ToolReturned

@@ -8,8 +8,8 @@ it travels fenced, in the volatile context. A line further down that looks like 
 import re
 from collections.abc import Iterable, Sequence
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.people import Person
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.transcript import Entry, UserSaid
 
 MAX_PEOPLE = 50

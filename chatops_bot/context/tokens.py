@@ -6,8 +6,8 @@ one direction for one model, since `context.budget` corrects it by what the mode
 
 from functools import lru_cache
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import AssistantMessage, Message, ToolDefinition
-from chatops_bot.domain.proposal import canonical_json
 
 OTHER_TOKENS = 0.3
 """Tokens a character that is not CJK; those are 0.8, since 3,000 Chinese characters are 2,000 to 2,500 tokens."""

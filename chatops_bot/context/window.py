@@ -17,6 +17,7 @@ from chatops_bot.context.budget import PROMPT_TOKENS, Budget
 from chatops_bot.context.clearing import cleared, is_kept, shortened
 from chatops_bot.context.fence import Marks, fence
 from chatops_bot.context.tokens import OTHER_TOKENS, estimate, tokens_of, tokens_of_tools
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import (
     ContextMessage,
     Message,
@@ -27,7 +28,6 @@ from chatops_bot.domain.model import (
     Usage,
     UserMessage,
 )
-from chatops_bot.domain.proposal import canonical_json
 
 NEWEST_KEPT = 5
 """Results that are cleared last (the number of the second seed system)."""

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.tool import READ_RESULT
 
 HEAD_SHARE = 2 / 3

@@ -13,11 +13,12 @@ from datetime import datetime, timedelta
 
 from chatops_bot.domain import people
 from chatops_bot.domain import policy_phrases as say
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.freeze import Freeze
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import RIGHTS, Effect, Person, Risk, Role
 from chatops_bot.domain.policy_rules import Rule, Who, canonical
-from chatops_bot.domain.proposal import Via, canonical_json
+from chatops_bot.domain.proposal import Via
 from chatops_bot.domain.roster import Roster
 from chatops_bot.domain.voice import LOCAL_PREFIX
 

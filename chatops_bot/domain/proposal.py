@@ -11,13 +11,13 @@ once more. Of what ran, or may have, the state stays what it is then.
 
 import hashlib
 import hmac
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.session import MessageRef, SessionKey
 from chatops_bot.domain.tool import Plan, Verdict
@@ -219,16 +219,6 @@ CHANGEABLE = frozenset(
     }
 )  # fmt: skip
 """What a move may change, beside state and revision."""
-
-
-_CANONICAL = json.JSONEncoder(
-    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-).encode
-
-
-def canonical_json(value: object) -> str:
-    """One spelling per value: sorted keys, no spaces, text unescaped. Equal values give equal text whatever the key order."""
-    return _CANONICAL(value)
 
 
 def action_digest(proposal: Proposal) -> str:

@@ -8,7 +8,8 @@ import hmac
 from collections.abc import Sequence
 from dataclasses import replace
 
-from chatops_bot.domain.proposal import Proposal, Reader, Vote, canonical_json, sealed_digest
+from chatops_bot.domain.canonical import canonical_json
+from chatops_bot.domain.proposal import Proposal, Reader, Vote, sealed_digest
 
 
 class VoteSeals:

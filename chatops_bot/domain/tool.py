@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.followup import Suggestion
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
@@ -59,6 +60,14 @@ class ToolResult:
     offers: tuple[str, ...] = ()
     rounds: int = 0
     skills_read: tuple[str, ...] = ()
+    _text: str = field(default="", init=False, repr=False, compare=False)
+
+    @property
+    def text(self) -> str:
+        """`content` as canonical JSON, spelled once: what fits, what is recorded and what the model reads are one text."""
+        if not self._text:
+            object.__setattr__(self, "_text", canonical_json(self.content))
+        return self._text
 
 
 @dataclass(frozen=True, slots=True)

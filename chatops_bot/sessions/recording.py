@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from chatops_bot.domain.audit import AuditRecord
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
@@ -67,7 +68,7 @@ def _record(
     at: datetime, person: Person | None, session: str, turn_id: str, tool: str, decision: str, status: str,
     content: Mapping[str, Any], about: str,
 ) -> AuditRecord:  # fmt: skip
-    view, digest = result_view(content)
+    view, digest = result_view(canonical_json(content))
     return AuditRecord(
         at=at, person_id=person.id if person else "", person_name=person.name if person else "",
         role=person.role.value if person else "", session=session, turn_id=turn_id, tool=tool, arguments="",

@@ -1,7 +1,7 @@
 """How the end of a turn is stored, whoever brings it about: its conductor, or recovery at the next start."""
 
 from chatops_bot.context.history import unanswered
-from chatops_bot.domain.proposal import canonical_json
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.session import SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry, ToolReturned, TurnRested
 from chatops_bot.ports import Clock, Store

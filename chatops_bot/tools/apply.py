@@ -11,11 +11,12 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.errors import ToolError, ToolFailed, ToolImpossible, ToolTimedOut
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.policy import Policy
-from chatops_bot.domain.proposal import Proposal, ProposalState, canonical_json, sealed_digest
+from chatops_bot.domain.proposal import Proposal, ProposalState, sealed_digest
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import Outcome
 from chatops_bot.ports import ToolContext, ToolSpec, WriteTool

@@ -12,11 +12,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed
 from chatops_bot.domain.form import Candidates, Form, with_problems
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.ports import CandidateProvider, Clock, Forms, Ids, ToolSpec

@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from chatops_bot.domain.audit import RESULT_VIEW_BYTES, AuditRecord
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.ports import Audit, Clock
@@ -55,7 +55,7 @@ def call_record(
     model: type[BaseModel] | None,
 ) -> AuditRecord:  # fmt: skip
     """The audit row of a call that came to `done`, whose result has been redacted; `model` knows the tool's arguments."""
-    view, digest = result_view(done.result.content)
+    view, digest = result_view(done.result.text)
     person = invocation.context.person
     return AuditRecord(
         at=at,
@@ -82,9 +82,9 @@ _STOPPED = Dispatched(
 """What a call comes to whose turn is cancelled before it returns."""
 
 
-def result_view(content: Mapping[str, Any]) -> tuple[str, str]:
-    """The first 4 KiB of a (redacted) result as JSON text, cut on a character, and the SHA-256 of the whole."""
-    whole = canonical_json(content).encode(errors="replace")  # a model may send half a surrogate pair
+def result_view(text: str) -> tuple[str, str]:
+    """The first 4 KiB of a (redacted) result, which is `text` as JSON, cut on a character, and the SHA-256 of the whole."""
+    whole = text.encode(errors="replace")  # a model may send half a surrogate pair
     return whole[:RESULT_VIEW_BYTES].decode(errors="ignore"), hashlib.sha256(whole).hexdigest()
 
 
@@ -93,7 +93,7 @@ def decision_record(
     status: str, content: Mapping[str, Any], proposal_id: str, clock: Clock, redactor: Redactor, milliseconds: int = 0,
 ) -> AuditRecord:  # fmt: skip
     """The audit row of a decision about a proposal, or of its application."""
-    view, digest = result_view(redactor.value(content))
+    view, digest = result_view(canonical_json(redactor.value(content)))
     return AuditRecord(
         at=clock.now(),
         person_id=person.id,

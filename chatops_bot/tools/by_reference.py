@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.errors import Told, ToolArgumentsInvalid
 from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.secret_argument import form_of, holds_reference, may_spell_reference
 from chatops_bot.ports import Clock, Forms
 from chatops_bot.tools.argument_model import secret_arguments

@@ -5,8 +5,8 @@ Only what worked is remembered: a write that failed may be tried again. Reads ar
 
 from dataclasses import replace
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 
 

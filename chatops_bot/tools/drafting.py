@@ -7,11 +7,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.errors import ToolFailed, ToolRefused
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.policy import Policy, Subject
-from chatops_bot.domain.proposal import Proposal, canonical_json, sealed_digest
+from chatops_bot.domain.proposal import Proposal, sealed_digest
 from chatops_bot.domain.secret_argument import form_of
 from chatops_bot.domain.tool import Plan
 from chatops_bot.ports import Clock, Ids, Proposals, ToolContext, WriteTool

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.errors import ToolImpossible
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
-from chatops_bot.domain.proposal import Proposal, canonical_json
+from chatops_bot.domain.proposal import Proposal
 from chatops_bot.domain.tool import Inverse
 from chatops_bot.ports import ToolContext, WriteTool
 from chatops_bot.tools.apply import called

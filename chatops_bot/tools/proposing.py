@@ -11,9 +11,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person
-from chatops_bot.domain.proposal import Proposal, ProposalState, canonical_json
+from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.tool import ToolResult
 from chatops_bot.ports import Clock, Proposals, WriteTool

@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.errors import Told, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import READ_RESULT, ToolCall, ToolResult
 from chatops_bot.domain.transcript import Entry, ModelSaid, ToolReturned

@@ -8,11 +8,11 @@ from typing import get_args
 
 from pydantic import BaseModel
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.errors import Told, ToolUnknown
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ToolDefinition
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.secret_argument import IN_SCHEMA
 from chatops_bot.ports import Tool, ToolSpec
 from chatops_bot.tools.argument_model import secret_arguments

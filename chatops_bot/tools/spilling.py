@@ -6,7 +6,6 @@ The short form names the handle under which `read_result` gives back the rest. W
 from dataclasses import replace
 
 from chatops_bot.domain.cutting import cap_content, ends
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.ports import Results
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
@@ -27,7 +26,7 @@ def capped(results: Results | None, inner: Handler) -> Handler:
         call = invocation.call
         if call.name == LOAD_SKILL:  # half a workflow is worse than none, and its file had its own limit
             return done
-        whole = canonical_json(done.result.content)
+        whole = done.result.text
         if len(whole) <= RESULT_CHARS:
             return done
         handle = None

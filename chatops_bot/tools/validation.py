@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.errors import Told, ToolArgumentsInvalid, ToolFailed, Words
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.tool import ARGUMENT_CHARS, ToolResult
 from chatops_bot.tools.argument_problems import problem_of
 from chatops_bot.tools.invocation import Dispatched, Handler, Invocation

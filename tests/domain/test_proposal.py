@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Risk
 from chatops_bot.domain.proposal import (
@@ -17,7 +18,6 @@ from chatops_bot.domain.proposal import (
     Proposal,
     ProposalState,
     action_digest,
-    canonical_json,
     sealed_digest,
 )
 from chatops_bot.domain.session import SessionKey

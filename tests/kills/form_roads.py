@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from chatops_bot.context.filled_form import filled_form_in
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.form import AskedAs
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.secret_argument import SecretArgument
 from chatops_bot.domain.tool import Outcome, Plan
 from chatops_bot.ports import ToolContext, ToolSpec, WriteTool

@@ -17,10 +17,10 @@ from chatops_bot.app.bundled import bundled
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.skill_file import Place, parse_skill
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.policy import Policy
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.skill import Skill

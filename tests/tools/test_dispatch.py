@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.cutting import cap_content
 from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.policy import Policy
-from chatops_bot.domain.proposal import ProposalState, canonical_json
+from chatops_bot.domain.proposal import ProposalState
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import Plan, ToolCall
 from chatops_bot.ports import ToolContext

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from chatops_bot.app.bundled import load_description
 from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import Reasoning
 from chatops_bot.domain.policy import Policy
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.tool import ToolCall, ToolResult
 from chatops_bot.domain.transcript import ModelSaid, ToolReturned

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ToolDefinition
-from chatops_bot.domain.proposal import canonical_json
 from chatops_bot.domain.tool import FIND_TOOLS
 from chatops_bot.llm.offline import report
 from chatops_bot.llm.offline.content import Content
