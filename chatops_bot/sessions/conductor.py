@@ -263,6 +263,7 @@ class Conductor:
         """Another process has the turn. If it ended it, show that end: an edit of this one may have come after."""
         answer.abandon()
         turn_id = turn_input.turn_id
+        self._briefer.rested(turn_id, TurnOutcome.INTERRUPTED)
         self._on_rest(turn_id, TurnOutcome.INTERRUPTED)
         try:
             entries = await self._store.transcripts.load(turn_input.session)

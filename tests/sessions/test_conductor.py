@@ -13,6 +13,7 @@ from chatops_bot.domain.errors import (
     ModelUnavailable,
     PlatformUnavailable,
     StoreUnavailable,
+    TurnLost,
 )
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.redaction import Redactor
@@ -74,6 +75,12 @@ async def test_a_turn_that_ends_because_something_is_away_is_not_held_against_it
     store: Store, clock: ManualClock, error: Exception, is_outage: bool
 ):
     assert await conduct(store, clock, error) == [(TurnOutcome.FAILED, is_outage)]
+
+
+async def test_a_turn_that_another_process_took_over_is_forgotten_by_its_briefer(
+    store: Store, clock: ManualClock
+):
+    assert await conduct(store, clock, TurnLost("turn_1")) == [(TurnOutcome.INTERRUPTED, False)]
 
 
 async def test_a_turn_that_is_handed_over_before_it_had_a_message_rests_for_who_waits_for_it(
