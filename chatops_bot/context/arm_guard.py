@@ -1,7 +1,8 @@
 """Pauses an arm of a rollout by itself when its turns fail more often than those of the default version.
 
-The two are compared by Fisher's exact test on the newest turns of each, one-sided: when the model is down, both fail alike, and
-nothing is paused. Each failed turn is a look, and many looks find something sooner or later, so the bar is high.
+The two are compared by Fisher's exact test on the newest turns of each, one-sided. Each failed turn is a look, and many looks
+find something sooner or later, so the bar is high. Turns that ended because the model, the chat platform or the store was away
+are not told to the guard: they say nothing of a text, and an arm that has nearly all turns has no others to be compared with.
 """
 
 import math

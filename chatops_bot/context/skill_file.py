@@ -33,9 +33,12 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"
+    "|(?<![\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2934\u2935\u2b00-\u2bff\u3030\u303d\u3297\u3299"
+    "\U0001f000-\U0001faff])(?<![0-9#*](?=.\u20e3))[\ufe0e\ufe0f]"
 )
 """Controls, overrides of the writing direction, and what Unicode calls ignorable (its `Default_Ignorable_Code_Point`): what a
-reviewer does not see, a model still reads. A joiner between two emoji is a part of one; so are the last two variation selectors."""
+reviewer does not see, a model still reads. A joiner between two emoji is a part of one; so is a single one of the last two
+variation selectors behind an emoji or in a keycap. Anywhere else, which of the two stands there could spell out a message."""
 _READ = {"name", "description", "allowed-tools", "builtin_tools", "max_iterations", "visibility", "scripts"}
 _KNOWN = _READ | {"license", "compatibility", "metadata"}
 _T = TypeVar("_T")

@@ -111,10 +111,11 @@ class Briefer:
             agent_id=agent.agent_id,
         )
 
-    def rested(self, turn_id: str, outcome: TurnOutcome) -> None:
-        """A turn that was briefed is over. A version under which turns fail is given to nobody any more."""
+    def rested(self, turn_id: str, outcome: TurnOutcome, *, is_outage: bool = False) -> None:
+        """A turn that was briefed is over. A version under which turns fail is given to nobody any more; one that ended by an
+        outage of what the bot stands on says nothing of its version."""
         agent = self._answering.pop(turn_id, None)
-        if agent is None or outcome in _SAYS_NOTHING:
+        if agent is None or is_outage or outcome in _SAYS_NOTHING:
             return
         why = self._texts.rested(agent.agent_id, agent.version, failed=outcome in _FAILED)
         if why:

@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.scanning import scan_untrusted
-from chatops_bot.domain.errors import ModelError, PlatformError, StoreUnavailable, TurnLost
+from chatops_bot.domain.errors import (
+    ModelError,
+    ModelTimeout,
+    ModelUnavailable,
+    PlatformError,
+    StoreUnavailable,
+    TurnLost,
+)
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.redaction import Redactor
@@ -54,11 +61,13 @@ class Accepted:
 
 @dataclass(slots=True)
 class _Progress:
-    """What is known of a running turn when it comes to rest, however it does. One that has not started can start again."""
+    """What is known of a running turn when it comes to rest, however it does. One that has not started can start again.
+    `is_outage`: it ended because the model, the platform or the store was away."""
 
     outcome: TurnOutcome = TurnOutcome.FAILED
     body: str = ""
     started: bool = False
+    is_outage: bool = False
 
 
 class Conductor:
@@ -254,6 +263,7 @@ class Conductor:
         """Another process has the turn. If it ended it, show that end: an edit of this one may have come after."""
         answer.abandon()
         turn_id = turn_input.turn_id
+        self._briefer.rested(turn_id, TurnOutcome.INTERRUPTED)
         self._on_rest(turn_id, TurnOutcome.INTERRUPTED)
         try:
             entries = await self._store.transcripts.load(turn_input.session)
@@ -294,13 +304,16 @@ class Conductor:
             answer.show(Rested(progress.outcome, progress.body))
         except ModelError as error:
             _log.warning("turn %s: %s", turn_id, self._redactor.text(str(error)))
+            progress.is_outage = isinstance(error, ModelUnavailable | ModelTimeout)
             answer.show(Noted(error.phrase))
             answer.show(Rested(progress.outcome, progress.body))
         except PlatformError as error:
             _log.warning("turn %s: the chat platform failed: %s", turn_id, error)
+            progress.is_outage = True
             answer.show(Rested(progress.outcome, progress.body))
         except StoreUnavailable as error:
             _log.error("turn %s: %s", turn_id, error)
+            progress.is_outage = True
             answer.show(Noted(notices.NOT_STORED))
             answer.show(Rested(progress.outcome, progress.body))
         except Exception:  # noqa: BLE001  # the turn border: whatever fails ends this turn and no other
@@ -314,7 +327,7 @@ class Conductor:
             _log.error("turn %s: its end could not be stored: %s", turn_id, error)
             await self._show_unstored(turn_id, answer)
         finally:
-            self._briefer.rested(turn_id, progress.outcome)
+            self._briefer.rested(turn_id, progress.outcome, is_outage=progress.is_outage)
             self._on_rest(turn_input.turn_id, progress.outcome)
 
     def _view(self, turn_id: str, language: Language) -> TurnView:

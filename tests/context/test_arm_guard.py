@@ -31,7 +31,7 @@ def test_an_arm_that_fails_more_often_pauses_once_and_says_why():
         ("x" * 30, "x" * 30),
         ("." * 30, "....x" * 4),
     ],
-    ids=["both well", "too few turns", "the model is down", "little worse"],
+    ids=["both well", "too few turns", "both badly", "little worse"],
 )
 def test_no_arm_pauses_on_thin_evidence(default: str, arm: str):
     guard = ArmGuard()

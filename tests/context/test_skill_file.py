@@ -159,6 +159,10 @@ BROKEN: dict[str, tuple[str | bytes, int]] = {
     "filler that is a letter": (f"---\n{HEAD}---\nLook\u3164back.", 5),
     "text in variation selectors": (f"---\n{HEAD}---\nLook\U000e0141\U000e0142.", 5),
     "joiner of nothing": (f"---\n{HEAD}---\nLook\u200dback.", 5),
+    "variation of a letter": (f"---\n{HEAD}---\nL\ufe0eo\ufe0fok.", 5),
+    "variation of a full stop": (f"---\n{HEAD}---\n看。\ufe0e", 5),
+    "variation of a digit": (f"---\n{HEAD}---\nLook at 1\ufe0f of 2\ufe0e.", 5),
+    "variations in a row": (f"---\n{HEAD}---\nLook ⚠\ufe0f\ufe0e.", 5),
     "no visibility": (f"---\n{HEAD}visibility:\n---\nLook.", 4),
     "visibility in a word": (f"---\n{HEAD}visibility: private\n---\nLook.", 4),
     "visibility of nobody": (f"---\n{HEAD}visibility: {{}}\n---\nLook.", 4),
@@ -195,6 +199,14 @@ def test_a_broken_file_is_named_with_its_line_at_once(label: str):
     found = broken(text)
     assert time.process_time() - started < 1.0
     assert (found.name, found.path, found.line) == ("triage", "team/triage/SKILL.md", line)
+
+
+@pytest.mark.parametrize(
+    "emoji",
+    ["⚠\ufe0f", "❤\ufe0e", "1\ufe0f\u20e3", "#\ufe0f\u20e3", "↔\ufe0f", "©\ufe0f", "㊗\ufe0f", "ℹ\ufe0f", "👁\ufe0f\u200d🗨\ufe0f", "👩\u200d💻"],
+)  # fmt: skip
+def test_an_emoji_may_be_made_of_several_letters(emoji: str):
+    assert isinstance(read(f"---\n{HEAD}---\nLook {emoji} here.".encode()), Skill)
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300).map(lambda text: f"---\n{text}\n---\nLook.".encode()))

@@ -289,6 +289,13 @@ async def test_an_arm_whose_turns_fail_is_given_to_nobody_until_the_texts_are_re
     assert "the v2" in parts(await desk.asks("hello", session=replace(SESSION, thread="11.1")))[0]
 
 
+async def test_an_outage_pauses_no_arm(desk: Desk):
+    desk.prompts.replace(with_version("v2", share(100)))
+    for _ in range(12):
+        assert "the v2" in parts(await desk.asks("hello"))[0]
+        desk.briefer.rested(desk.turn, TurnOutcome.FAILED, is_outage=True)
+
+
 @pytest.mark.case("prompt-R61")
 async def test_who_may_be_consulted_is_said_by_the_version_that_the_thread_has(desk: Desk):
     texts = with_version("v2", share(100))
