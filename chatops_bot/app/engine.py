@@ -165,8 +165,8 @@ def _aftercare(
         moves=moves, cards=cards, applying=applying, redactor=redactor, seals=seals,
     )  # fmt: skip
     watching = Watching(
-        observer=Observer(registry, redactor), moves=moves, cards=cards, decisions=decisions, telling=Telling(platform),
-        clock=clock,
+        proposals=store.proposals, observer=Observer(registry, redactor), moves=moves, cards=cards, decisions=decisions,
+        telling=Telling(platform), clock=clock,
     )  # fmt: skip
     afterwards = Afterwards(
         proposals=store.proposals, watching=watching, undoing=undoing, reverting=reverting, clock=clock

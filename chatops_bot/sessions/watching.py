@@ -1,6 +1,7 @@
 """The bot looks again after an action was run, twice, and says on its card what it sees (`tool.Verdict`).
 
-Where nobody knows what came of an action, anybody may have it look once more.
+Where nobody knows what came of an action, anybody may have it look once more; what was seen already only gets a new time, so
+that many presses do not make the record longer.
 
 A look is a step of the proposal, by compare-and-set, so of several processes one look counts. It is due at a time after the
 end of the action, so a restart forgets none and repeats none; one that comes late says so, and stands for all that were due.
@@ -16,7 +17,7 @@ from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person
 from chatops_bot.domain.proposal import Check, Proposal, ProposalState
 from chatops_bot.domain.tool import Observation
-from chatops_bot.ports import Clock
+from chatops_bot.ports import Clock, Proposals
 from chatops_bot.rendering.escapes import exact
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.log_ids import bound
@@ -31,14 +32,19 @@ _NOTHING_TO_SEE = Phrase(
     "这类变更没有可供复查的依据；请在系统中核对 {target}。",
     "A change of this kind names nothing to look at; check {target} in the system itself.",
 )
+_MEANWHILE = Phrase(
+    "卡片在此期间有变动，这次查看的结果没有记下；请先看卡片，需要时再按一次。",
+    "The card changed meanwhile, so what was seen was not noted; read the card, and press again if it is still needed.",
+)
 _LATE = Phrase("{said}（晚了 {minutes} 分钟）", "{said} ({minutes} min late)")
 
 
 class Watching:
     def __init__(
-        self, *, observer: Observer, moves: ProposalMoves, cards: ProposalCards, decisions: Decisions, telling: Telling,
-        clock: Clock,
+        self, *, proposals: Proposals, observer: Observer, moves: ProposalMoves, cards: ProposalCards,
+        decisions: Decisions, telling: Telling, clock: Clock,
     ) -> None:  # fmt: skip
+        self._proposals = proposals
         self._observer = observer
         self._moves = moves
         self._cards = cards
@@ -62,7 +68,7 @@ class Watching:
                     proposal, event.person, _NOTHING_TO_SEE.filled(target=exact(proposal.plan.target))
                 )
             else:
-                await self._note(proposal, seen, self._clock.now(), event.person, how.told())
+                await self._note_asked(proposal, seen, event.person, how.told())
 
     async def look(self, proposal: Proposal, now: datetime) -> None:
         """Look at what came of the action, if a look is due; what is seen goes on the record, to the model and on the card."""
@@ -80,15 +86,36 @@ class Watching:
                     _LATE.zh.format(said=said.zh, minutes=minutes),
                     _LATE.en.format(said=said.en, minutes=minutes),
                 )
-            await self._note(proposal, replace(seen, summary=said), now, NOBODY, {})
+            check = _check(replace(seen, summary=said), now)
+            moved = await self._noted(proposal, check, (*proposal.checks, check), NOBODY, {})
+            if moved is not None:
+                await self._cards.settle(moved)
 
-    async def _note(
-        self, proposal: Proposal, seen: Observation, now: datetime, person: Person, how: Mapping[str, object]
+    async def _note_asked(
+        self, proposal: Proposal, seen: Observation, person: Person, how: Mapping[str, object]
     ) -> None:
-        check = Check(now, seen.verdict, seen.summary.zh, seen.summary.en)
-        moved = await self._moves.move(
-            proposal, proposal.state, person, "looked_again", {**how, "verdict": check.verdict, "seen": check.summary_en},
-            checks=(*proposal.checks, check),
-        )  # fmt: skip
-        if moved is not None:
+        """Note what was seen for `person`. What was seen the last time as well is neither kept nor told to the model twice."""
+        check = _check(seen, self._clock.now())
+        is_news = not proposal.checks or replace(proposal.checks[-1], at=check.at) != check
+        checks = (*(proposal.checks if is_news else proposal.checks[:-1]), check)
+        moved = await self._noted(proposal, check, checks, person, how)
+        if moved is None:
+            latest = await self._proposals.get(proposal.id) or proposal
+            if latest.state is ProposalState.OUTCOME_UNKNOWN:
+                await self._telling.about(latest, person, _MEANWHILE, "info")
+            else:
+                await self._telling.decided(latest, person)
+        elif is_news:
             await self._cards.settle(moved)
+        else:
+            await self._cards.show_quietly(moved)
+
+    async def _noted(
+        self, proposal: Proposal, check: Check, checks: tuple[Check, ...], person: Person, how: Mapping[str, object]
+    ) -> Proposal | None:  # fmt: skip
+        told = {**how, "verdict": check.verdict, "seen": check.summary_en}
+        return await self._moves.move(proposal, proposal.state, person, "looked_again", told, checks=checks)
+
+
+def _check(seen: Observation, at: datetime) -> Check:
+    return Check(at, seen.verdict, seen.summary.zh, seen.summary.en)

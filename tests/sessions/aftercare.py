@@ -95,8 +95,8 @@ class Aftercare:
             seals=SEALS,
         )  # fmt: skip
         watching = Watching(
-            observer=Observer(panel.registry, panel.redactor), moves=panel.moves, cards=at.cards, decisions=at.decisions,
-            telling=telling, clock=panel.clock,
+            proposals=proposals, observer=Observer(panel.registry, panel.redactor), moves=panel.moves, cards=at.cards,
+            decisions=at.decisions, telling=telling, clock=panel.clock,
         )  # fmt: skip
         afterwards = Afterwards(
             proposals=proposals, watching=watching, undoing=undoing, reverting=reverting, clock=panel.clock

@@ -15,7 +15,7 @@ from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.tool import Observation
 from chatops_bot.domain.transcript import ProposalDecided
 from chatops_bot.ports import Store
-from tests.scenarios.tapped_store import tapped
+from tests.scenarios.tapped_store import before, tapped
 from tests.sessions.aftercare import Aftercare, ReversibleSwitches, passes
 from tests.sessions.panel import ANA, VERA, Panel
 from tests.small_tools import SESSION
@@ -78,6 +78,47 @@ async def test_where_nobody_knows_what_came_of_it_anybody_may_have_the_bot_look_
     row = (await panel.rows(unknown))[-1]
     assert (row.decision, row.person_id) == ("looked_again", VERA.id)
     assert len(switches.applied) == 1
+
+
+async def unknown(panel: Panel, switches: ReversibleSwitches) -> Proposal:
+    switches.fault = ToolFailed(Phrase("超时", "It timed out."), outcome_unknown=True)
+    return await panel.press(ANA, await panel.propose())
+
+
+async def test_many_presses_that_see_the_same_make_neither_the_record_nor_the_memory_longer(
+    panel: Panel, switches
+):
+    watch, proposal = Aftercare.of(panel), await unknown(panel, switches)
+    for _ in range(10):
+        panel.clock.advance(timedelta(minutes=1))
+        proposal = await watch.press(VERA, proposal, "look")
+    assert told(proposal) == [("recovered", "it is off")]
+    assert proposal.checks[-1].at == panel.clock.now()
+    assert f"{panel.clock.now():%H:%M}" in str(panel.board.cards[proposal.id])
+    switches.sees = Observation("worse", Phrase("坏了", "it broke"))
+    proposal = await watch.press(VERA, proposal, "look")
+    assert told(proposal) == [("recovered", "it is off"), ("worse", "it broke")]
+    entries = await panel.store.transcripts.load(SESSION)
+    seen = [entry.seen.partition(",")[0] for entry in entries if isinstance(entry, ProposalDecided)]
+    assert seen == ["", "recovered", "worse"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "says"), [(False, "The card changed meanwhile"), (True, "This proposal is decided already")]
+)
+async def test_whoever_asked_for_a_look_that_came_too_late_hears_of_it(
+    panel: Panel, switches, ends: bool, says: str
+):
+    proposal = await unknown(panel, switches)
+    to = ProposalState.APPLIED if ends else ProposalState.OUTCOME_UNKNOWN
+
+    async def another_is_faster() -> None:
+        await panel.moves.move(await panel.now(proposal), to, ANA, "looked_again", {})
+
+    slower = panel.over(before("proposals.move", another_is_faster)(panel.store))
+    looked = await Aftercare.of(slower).press(VERA, proposal, "look")
+    assert (looked.state, looked.checks) == (to, ())
+    assert [said.startswith(says) for said in panel.board.heard(VERA)] == [True]
 
 
 async def test_what_has_its_end_or_no_evidence_is_not_looked_at_on_request(store: Store, clock: ManualClock):
