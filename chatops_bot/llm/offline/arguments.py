@@ -33,7 +33,7 @@ _SHORTCODE = regex(r"(?<![\w:]):[A-Za-z][A-Za-z0-9_+-]*:(?!\w)")
 _PICTURES = frozenset({"So", "Sk", "Mn"})
 """Unicode categories of emoji, their skin tones and their variants."""
 _SPACES = regex(r"[^\S\n]+")
-_MENTION = regex(r"<[@#!][^>\n]*>|(?<![\w.])(?:@[UWS]|#[CGD])[A-Z0-9]{7,}(?!\w)")
+_MENTION = regex(r"<[@#!][^<>\n]*>|(?<![\w.])(?:@[UWS]|#[CGD])[A-Z0-9]{7,}(?!\w)")
 """People, groups and channels by the platform's ids, in which `3H` is no time."""
 _TOKEN = regex(r"(?<![A-Za-z0-9._-])[A-Za-z0-9]+(?:[._-]+[A-Za-z0-9]+)+(?![A-Za-z0-9])")
 _ORDINARY_TOKEN = regex(
