@@ -4,7 +4,7 @@ What crosses the border is a question and an answer, both text: neither sees the
 that is asked only looks: a change would put a card before people that nobody saw being asked for (docs/decisions/0018).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from chatops_bot.domain.session import SessionKey, TurnOutcome
 from chatops_bot.domain.tool import CONSULT_AGENT, ToolResult
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.domain.turn_event import CallStarted, Noted, Rested, TurnEvent
-from chatops_bot.ports import ToolContext, ToolSpec
+from chatops_bot.ports import ToolContext, ToolSpec, Transcripts
 
 MAX_CONSULTATIONS = 2
 """Consultations of one turn. Each costs several model calls; who needs a third opinion should hand over."""
@@ -39,14 +39,17 @@ class ConsultArguments(BaseModel):
     )
 
 
-class NothingKept:
-    """The transcript of a consultation: the conversation remembers its answer, the audit its calls."""
+class Aside:
+    """The transcript of a consultation, as long as it lasts: the conversation remembers its answer, the audit its calls."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
 
     async def append(self, session: SessionKey, entries: Sequence[Entry]) -> None:
-        pass
+        self._entries += entries
 
     async def load(self, session: SessionKey) -> list[Entry]:
-        return []
+        return list(self._entries)
 
     async def known(self, session: SessionKey) -> bool:
         return False
@@ -62,7 +65,7 @@ class Briefs(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Consultant:
-    loop: Loop
+    loop_over: Callable[[Transcripts], Loop]
     briefs: Briefs
 
 
@@ -78,10 +81,10 @@ class ConsultAgent:
             description_zh=description.zh,
         )  # fmt: skip
 
-    def answer_with(self, loop: Loop, briefs: Briefs) -> None:
-        """To be called once before the first turn: `loop` runs consultations, with half of a turn's steps and no transcript.
-        Apart from the constructor, since both are made of a registry that has this tool."""
-        self._desk = Consultant(loop, briefs)
+    def answer_with(self, loop_over: Callable[[Transcripts], Loop], briefs: Briefs) -> None:
+        """To be called once before the first turn: `loop_over` makes the loop of a consultation, with half of a turn's steps, over
+        a transcript of its own. Apart from the constructor, since both are made of a registry that has this tool."""
+        self._desk = Consultant(loop_over, briefs)
 
     async def run(self, arguments: ConsultArguments, context: ToolContext) -> ToolResult:
         if (desk := self._desk) is None:
@@ -90,15 +93,17 @@ class ConsultAgent:
         self._admit(agent_id, context, desk.briefs.handoffs(context))
         asking = context.consultations
         asking.made.append(agent_id)
-        within = replace(context, agents=(*context.agents, agent_id), reads_only=True)
+        aside = Aside()
+        within = replace(context, agents=(*context.agents, agent_id), reads_only=True, aside=aside)
         turn = Turn(
             within,
             asking.language,
             desk.briefs.brief_consulted(agent_id, arguments.question, within, self._depth),
+            has_own_ids=True,
         )
         heard = _Heard()
         try:
-            await desk.loop.run_turn(turn, heard.hear)
+            await desk.loop_over(aside).run_turn(turn, heard.hear)
         except ModelError as error:
             raise ToolFailed(error.phrase) from error
         finally:

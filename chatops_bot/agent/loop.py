@@ -97,7 +97,8 @@ Emit = Callable[[TurnEvent], Awaitable[None]]
 class Turn:
     """One turn's input. `said` is what model and tools have said in it; the loop appends to it. `asked` is the newest message.
 
-    `taken_ids` are the ids of all calls that the model sees, so that no id stands for two calls of one history. `usage` adds up
+    `taken_ids` are the ids of all calls that the model sees, so that no id stands for two calls of one history; with `has_own_ids`
+    none of the model's is used, since what the calls come to lies beside that of another history. `usage` adds up
     what the model calls of the turn cost. `skills_read` are the skills whose words the model has read by now.
     """
 
@@ -111,6 +112,7 @@ class Turn:
     answered: set[FollowUp] = field(default_factory=set)
     waits: bool = False
     usage: Usage = field(default_factory=Usage)
+    has_own_ids: bool = False
     taken_ids: set[str] = field(init=False)
     skills_read: set[str] = field(init=False)
 
@@ -159,7 +161,9 @@ class Loop:
         while rounds < (cap := max(self._max_rounds, turn.briefing.rounds)):
             rounds += 1
             step = await self._ask(turn, emit)
-            calls = step.calls(taken=turn.taken_ids, fresh=partial(self._ids.new, "call"))
+            calls = step.calls(
+                taken=None if turn.has_own_ids else turn.taken_ids, fresh=partial(self._ids.new, "call")
+            )
             await self._remember(turn, step, calls)
             if not calls and step.wrote_call and not corrected:
                 corrected = True

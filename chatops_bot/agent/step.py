@@ -114,16 +114,18 @@ class Step:
     def text(self) -> str:
         return "".join(self.texts)
 
-    def calls(self, *, taken: set[str], fresh: Callable[[], str]) -> tuple[ToolCall, ...]:
-        """The merged calls in index order, each with an id that is not in `taken`; `taken` grows by them.
+    def calls(self, *, taken: set[str] | None, fresh: Callable[[], str]) -> tuple[ToolCall, ...]:
+        """The merged calls in index order, each with an id that is not in `taken`; `taken` grows by them. None: all are taken.
 
         Some providers send no id, or the same one twice; `fresh()` makes one for those, unlike any other.
         """
         merged: list[ToolCall] = []
         for index in sorted(self._pieces):
             pieces = self._pieces[index]
-            call_id = pieces.id if pieces.id and pieces.id not in taken else fresh()
-            taken.add(call_id)
+            is_free = taken is not None and pieces.id and pieces.id not in taken
+            call_id = pieces.id if is_free else fresh()
+            if taken is not None:
+                taken.add(call_id)
             merged.append(ToolCall(call_id, pieces.name, "".join(pieces.arguments), pieces.opaque))
         return tuple(merged)
 

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chatops_bot.agent.consulting import ConsultAgent, NothingKept
+from chatops_bot.agent.consulting import ConsultAgent
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.bundled import load_call_words
 from chatops_bot.app.clock import WatchedIds
@@ -29,7 +29,7 @@ from chatops_bot.domain.view import View
 from chatops_bot.domain.withheld import Withheld
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
 from chatops_bot.platforms.terminal.people import LocalPeople
-from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store
+from chatops_bot.ports import LLM, Clock, Directory, Ids, Platform, Store, Transcripts
 from chatops_bot.rendering.channel_names import NameOf, unnamed
 from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.afterwards import Afterwards
@@ -149,7 +149,9 @@ def build_core(
         engine.policy.may_ask,
     )  # fmt: skip
     rounds = max(1, config.model.max_rounds // 2)
-    _let_consult(registry, Loop(model, dispatcher, NothingKept(), clock, ids, max_rounds=rounds), briefer)
+    _let_consult(
+        registry, lambda aside: Loop(model, dispatcher, aside, clock, ids, max_rounds=rounds), briefer
+    )
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
@@ -164,11 +166,11 @@ def build_core(
     )  # fmt: skip
 
 
-def _let_consult(registry: Registry, loop: Loop, briefer: Briefer) -> None:
-    """Where agents can consult each other, `loop` runs what is asked."""
+def _let_consult(registry: Registry, loop_over: Callable[[Transcripts], Loop], briefer: Briefer) -> None:
+    """Where agents can consult each other, the loop over a transcript of its own runs what is asked."""
     for tool in registry:
         if isinstance(tool, ConsultAgent):
-            tool.answer_with(loop, briefer)
+            tool.answer_with(loop_over, briefer)
 
 
 def _sealed(

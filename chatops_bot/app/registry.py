@@ -7,7 +7,7 @@ from functools import cache
 
 import httpx
 
-from chatops_bot.agent.consulting import ConsultAgent, NothingKept
+from chatops_bot.agent.consulting import Aside, ConsultAgent
 from chatops_bot.app.bundled import load_description
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.prompt_files import configured_texts
@@ -69,7 +69,7 @@ def assembled(
     read_back = (
         skills.read_result(store.transcripts, store.results)
         if store
-        else skills.read_result(NothingKept(), _NoResults())
+        else skills.read_result(Aside(), _NoResults())
     )
     tools = [*tools, *skills.tools, read_back]
     prompts = PromptRegistry(texts)

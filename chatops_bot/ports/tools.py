@@ -13,6 +13,7 @@ from chatops_bot.domain.model import Usage
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.tool import Observation, Outcome, Plan, ToolResult
+from chatops_bot.ports.store import Transcripts
 
 
 @dataclass(slots=True, eq=False)
@@ -34,7 +35,8 @@ class ToolContext:
     """Who calls a tool, and from where. `idempotency_key` names the effect of an approved action, else it is empty. `allowed` are
     the names of the tools that the turn's agent may use, None for all.
 
-    `agents` is the chain of agents that ask each other, the calling one last; in a consultation it `reads_only`.
+    `agents` is the chain of agents that ask each other, the calling one last; in a consultation it `reads_only`, and `aside` is
+    what was said in that.
     """
 
     person: Person
@@ -44,6 +46,7 @@ class ToolContext:
     allowed: frozenset[str] | None = None
     agents: tuple[str, ...] = ()
     reads_only: bool = False
+    aside: "Transcripts | None" = field(default=None, compare=False)
     consultations: Consultations = field(default_factory=Consultations, compare=False)
 
 

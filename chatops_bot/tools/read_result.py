@@ -98,7 +98,7 @@ class ReadResult:
         """The tool and the whole result of the newest call with this id. Raises ToolFailed when there is none to be seen."""
         calls: dict[tuple[str, str], ToolCall] = {}
         newest: tuple[ToolCall, ToolReturned] | None = None
-        entries = await self._transcripts.load(context.session)
+        entries = await (context.aside or self._transcripts).load(context.session)
         for entry in entries:
             if isinstance(entry, ModelSaid):
                 calls |= {(entry.turn_id, call.id): call for call in entry.calls}

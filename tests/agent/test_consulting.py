@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 
 from chatops_bot.agent.briefing import Briefing
-from chatops_bot.agent.consulting import ConsultAgent, ConsultArguments, NothingKept
+from chatops_bot.agent.consulting import ConsultAgent, ConsultArguments
 from chatops_bot.agent.loop import Loop
+from chatops_bot.app.clock import CountingIds
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.domain.errors import StoreUnavailable, ToolFailed, TurnLost
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.model import Usage, UserMessage
+from chatops_bot.domain.model import ToolMessage, Usage, UserMessage
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import ToolReturned
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
 from chatops_bot.ports import Consultations, ToolContext
+from chatops_bot.tools.read_result import ReadResult
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 from tests.agent.test_loop import DOWN
@@ -50,8 +52,10 @@ class Desk:
 
 def consulting(stage: Any, *steps: Any, depth: int = 1, rounds: int = 5, timeout: float = 90.0) -> Any:
     tool, model = ConsultAgent(Phrase("询问。", "Asks."), depth, timeout), ScriptedModel(steps)
-    loop = Loop(model, stage.dispatcher, NothingKept(), stage.clock, stage.ids, max_rounds=rounds)
-    tool.answer_with(loop, Desk(stage))
+    tool.answer_with(
+        lambda aside: Loop(model, stage.dispatcher, aside, stage.clock, stage.ids, max_rounds=rounds),
+        Desk(stage),
+    )
     return tool, model
 
 
@@ -67,6 +71,34 @@ async def test_its_calls_are_audited_with_the_turn_and_its_conversation_is_not_k
     assert await stage.entries() == []
     rows = [row for _, row in read_audit(tmp_path / "bot.db")]
     assert [(row.tool, row.turn_id, row.person_id) for row in rows] == [("look", "turn_1", OSCAR.id)]
+
+
+async def test_who_is_consulted_reads_its_own_results_back_and_nobody_elses(stage):
+    """Ids of calls are the provider's, and the two conversations may well have the same ones."""
+    words = Phrase("读。", "Reads.")
+    stage.dispatcher.registry = Registry(
+        [*stage.dispatcher.registry, ReadResult(stage.store.transcripts, stage.store.results, words)]
+    )
+    stage.look.answer = {"whose": "the asking agent's"}
+    asking = await stage.play(calls(("look", {"name": "x"})), says("Seen."))
+    stage.look.answer = {"whose": "the consulted agent's"}
+    [theirs] = [each.call_id for each in await stage.entries() if isinstance(each, ToolReturned)]
+    asking.assert_finished()
+    own = CountingIds().new("call")
+    stage.ids = CountingIds()
+    tool, model = consulting(
+        stage,
+        calls(("look", {"name": "x"})),
+        calls(("read_result", {"handle": own}), ("read_result", {"handle": theirs})),
+        says("One failed."),
+    )
+    await tool.run(QUESTION, context("a"))
+    model.assert_finished()
+    read = [each.text for each in model.requests[-1].messages if isinstance(each, ToolMessage)]
+    assert own != theirs
+    assert "the consulted agent's" in read[1]
+    assert "the asking agent's" not in "".join(read)
+    assert "error" in read[2]
 
 
 async def test_depth_and_cycles_are_bounded(stage):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from chatops_bot.agent.consulting import NothingKept
+from chatops_bot.agent.consulting import Aside
 from chatops_bot.agent.loop import CALL_CUT, CUT_CALLS, MAX_CALLS, MAX_STEP_CHARS, Loop
 from chatops_bot.context.fence import fresh_marks, unfence
 from chatops_bot.context.history import project
@@ -302,7 +302,7 @@ async def test_cancelling_inside_a_tool_leaves_the_call_answered(stage):
     assert "interrupted" in answer.text
 
 
-class Lost(NothingKept):
+class Lost(Aside):
     """A store whose turn went to another process while a tool ran."""
 
     def __init__(self, error: Exception) -> None:
