@@ -58,7 +58,8 @@ def _heal_line(line: str) -> str:
                 line = line.rstrip() + (" " if line.rstrip().endswith("`") else "") + ticks
             break
         if stars := match["stars"]:
-            follows, leads = line[match.end() :][:1], line[: match.start()][-1:]
+            at, end = match.span()
+            follows, leads = line[end : end + 1], line[max(0, at - 1) : at]
             if bold and leads.strip():
                 bold_at, bold = -1, ""
             elif not bold and not follows.isspace():
