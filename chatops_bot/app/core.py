@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from chatops_bot.agent.consulting import ConsultAgent
@@ -148,9 +149,8 @@ def build_core(
         config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted, node.fences,
         engine.policy.may_ask,
     )  # fmt: skip
-    rounds = max(1, config.model.max_rounds // 2)
     _let_consult(
-        registry, lambda aside: Loop(model, dispatcher, aside, clock, ids, max_rounds=rounds), briefer
+        registry, partial(_aside, model, dispatcher, clock, ids, config.model.max_rounds // 2), briefer
     )
     conductor = Conductor(
         platform=platform, store=store,
@@ -164,6 +164,13 @@ def build_core(
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
         reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=prompts,
     )  # fmt: skip
+
+
+def _aside(
+    model: LLM, dispatcher: Dispatcher, clock: Clock, ids: Ids, rounds: int, transcripts: Transcripts
+) -> Loop:
+    """The loop of a consultation: with half of a turn's steps, over a transcript of its own."""
+    return Loop(model, dispatcher, transcripts, clock, ids, max_rounds=max(1, rounds))
 
 
 def _let_consult(registry: Registry, loop_over: Callable[[Transcripts], Loop], briefer: Briefer) -> None:
