@@ -9,6 +9,7 @@ from chatops_bot.context.budget import Budget
 from chatops_bot.context.fence import Marks, fence, fresh_marks
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.history import project
+from chatops_bot.context.past import Past, past_of
 from chatops_bot.context.prompt_cache import PromptCache
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptRegistry
@@ -44,6 +45,7 @@ from chatops_bot.tools.toolbox import Toolbox
 _log = logging.getLogger(__name__)
 
 _NOWHERE = Home()
+_LOOKS = 2
 _FAILED = (TurnOutcome.FAILED, TurnOutcome.CAPPED)
 _SAYS_NOTHING = (TurnOutcome.STOPPED, TurnOutcome.INTERRUPTED)
 
@@ -103,22 +105,38 @@ class Briefer:
         )
         toolbox, suggested = self._toolbox(skills, agent, turn_input, intent, session)
         rounds = _bring(skills.at_work(loaded), toolbox)
-        personal = self._told(personal_skills, skills, loaded, agent)
-        suffix = self._suffix(
-            agent, session, intent, self._people(turn_input, entries), self._clean(personal), suggested
-        )
+        personal = self._clean(self._told(personal_skills, skills, loaded, agent))
+        people, system = self._people(turn_input, entries), self._system(agent, session, skills)
+        window = Window(self._budget, self._model, marks)
+
+        def suffix(told: SessionContext) -> str:
+            return self._suffix(agent, told, intent, people, personal, suggested)
+
+        def past(text: str) -> Past:
+            whole, stable = (*history, ContextMessage(text)), system(toolbox, loaded)
+            return past_of(entries, trail, whole, window.fit(whole, toolbox.definitions(language), stable))
+
+        text = suffix(session)
+        if not window.is_roomy((*history, ContextMessage(text))):
+            text = _with_past(
+                text,
+                past,
+                lambda seen: suffix(
+                    self._circumstances.remembering(session, seen, agent, intent, skills.names)
+                ),
+            )
         return Briefing(
             toolbox,
-            self._system(agent, session, skills),
-            (*history, ContextMessage(suffix)),
+            system,
+            (*history, ContextMessage(text)),
             agent.phrases,
             marks,
-            Window(self._budget, self._model, marks),
+            window,
             rounds=rounds,
             skills=skills.names,
             told=skills.personal,
             read=skills.read_from_the_start | trail.read_of(skills.names),
-            keep=self._keep(turn_input, agent, suffix),
+            keep=self._keep(turn_input, agent, text),
             agent_id=agent.agent_id,
         )
 
@@ -317,3 +335,16 @@ def _bring(skills: Iterable[Skill], toolbox: Toolbox) -> int:
     at_work = list(skills)
     toolbox.offer(name for skill in at_work for name in offered_by(skill))
     return max((skill.rounds for skill in at_work), default=0)
+
+
+def _with_past(text: str, past: Callable[[str], Past], telling: Callable[[Past], str]) -> str:
+    """The volatile part with what is out of sight. It takes room itself, so what is out of sight then is looked at once more."""
+    seen = past(text)
+    for _ in range(_LOOKS):
+        if seen.is_all_seen:
+            break
+        text, before = telling(seen), seen
+        seen = past(text)
+        if (seen.upto, seen.calls) == (before.upto, before.calls):
+            break
+    return text
