@@ -36,6 +36,16 @@ def call_id_of(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolText:
+    """What a model reads of a tool, in one language: `when` to use it stands in the prompt; `what` it does, and what each of its
+    `arguments` is, travels with the tool."""
+
+    when: str
+    what: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call of a model message. `arguments` is the raw JSON text as the model sent it, valid or not.
 
