@@ -248,14 +248,18 @@ class UserIntent(Value):
     entities: Mapping[str, Outside] = Field(default_factory=dict)
 
 
+ToolWording = Literal["full", "names", "off"]
+Mode = Literal["full", "minimal", "none"]
+
+
 class PromptOptions(Value):
     """`tool_text`: full has schemas, names has names and scenarios, off has nothing but the protocol. `mode`: minimal leaves out
-    persona, skills and hand-overs, none leaves only who it is. `skills` is a section that is already harmless, and so is what
+    persona, hand-overs and follow-ups, none leaves only who it is. `skills` is a section that is already harmless, and so is what
     stands in `extra_context`, which goes to the end of the volatile part; `less_skills` are shorter sections in its place, the
     longest first, for a prompt that would be over its hard limits. `flags` are what the newest message looks like."""
 
-    tool_text: Literal["full", "names", "off"] = "full"
-    mode: Literal["full", "minimal", "none"] = "full"
+    tool_text: ToolWording = "full"
+    mode: Mode = "full"
     followups: bool = True
     skills: str = ""
     less_skills: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()

@@ -177,10 +177,10 @@ def _turns(history: Past, teller: Teller, skills: Collection[str]) -> Iterator[_
 
 
 def _asked(entry: Begins, teller: Teller) -> str:
-    words, at, who = teller.words, teller.at(entry.at), f"@{entry.author_id}"
-    if isinstance(entry, FormFilled):
-        return filled(words.filled, at=at, who=who, tool=teller.said(entry.tool, 64))
-    return filled(words.asked, at=at, who=who, text=teller.said(entry.text, ASKED_CHARS))
+    """Of a filled form only what it was for: that it was filled in is an event (`key_events`)."""
+    said = entry.tool if isinstance(entry, FormFilled) else entry.text
+    at, who = teller.at(entry.at), f"@{entry.author_id}"
+    return filled(teller.words.asked, at=at, who=who, text=teller.said(said, ASKED_CHARS))
 
 
 def _called(call: ToolCall, teller: Teller) -> str:

@@ -15,6 +15,7 @@ from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_p
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import (
     AgentConfig,
+    Mode,
     PromptOptions,
     SessionContext,
     UserIntent,
@@ -38,6 +39,7 @@ from chatops_bot.sessions.prompt_keeping import Keep, PromptKeeper
 from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.sessions.tool_choice import ToolChoice, intent_of
+from chatops_bot.tools.definitions import Definitions
 from chatops_bot.tools.load_skill import offered_by
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
@@ -88,6 +90,7 @@ class Briefer:
         self._choice = choice
         self._answering: dict[str, AgentConfig] = {}
         self._prompts: PromptCache[tuple[object, ...], AgentPrompt] = PromptCache()
+        self._definitions: PromptCache[tuple[int, Language], Definitions] = PromptCache(2)
 
     def brief(self, turn_input: TurnInput, entries: Sequence[Entry], language: Language) -> Briefing:
         """For a turn whose first entry is the newest of `entries`: stable prefix, history up to the newest message, volatile
@@ -107,14 +110,14 @@ class Briefer:
         rounds = _bring(skills.at_work(loaded), toolbox)
         personal = self._clean(self._told(personal_skills, skills, loaded, agent))
         people, system = self._people(turn_input, entries), self._system(agent, session, skills)
-        window = Window(self._budget, self._model, marks)
+        window, definitions = Window(self._budget, self._model, marks), self._definitions_in(agent)
 
         def suffix(told: SessionContext) -> str:
             return self._suffix(agent, told, intent, people, personal, suggested)
 
         def past(text: str) -> Past:
             whole, stable = (*history, ContextMessage(text)), system(toolbox, loaded)
-            return past_of(entries, trail, whole, window.fit(whole, toolbox.definitions(language), stable))
+            return past_of(entries, trail, whole, window.fit(whole, definitions.of(toolbox.offered), stable))
 
         text = suffix(session)
         if not window.is_roomy((*history, ContextMessage(text))):
@@ -127,6 +130,7 @@ class Briefer:
             )
         return Briefing(
             toolbox,
+            definitions,
             system,
             (*history, ContextMessage(text)),
             agent.phrases,
@@ -176,7 +180,9 @@ class Briefer:
         suffix = self._suffix(agent, session, intent, self._people(asked, ()), personal, suggested)
         return Briefing(
             toolbox,
-            self._system(agent, session, skills),
+            self._definitions_in(agent),
+            # Nobody reads what it says but the agent that asked; skills stay, since they say how the work is done.
+            self._system(agent, session, skills, "minimal" if last else "full"),
             (
                 UserMessage(fence(self._clean(question), source=source, nonce=self._ids.nonce)),
                 ContextMessage(suffix),
@@ -209,6 +215,14 @@ class Briefer:
         )
         version = self._texts.version_for(agent_id, session.channel, pinned)
         return self._texts.get(agent_id, language, version)
+
+    def _definitions_in(self, agent: AgentConfig) -> Definitions:
+        """The tools in the agent's language, written once until the texts are read again."""
+        texts, lang = self._texts, agent.lang
+        return self._definitions.get(
+            (texts.generation, lang),
+            lambda: Definitions(self._registry, texts.tools(lang), agent.phrases.tools.secret),
+        )
 
     def _keep(self, turn_input: TurnInput, agent: AgentConfig, suffix: str) -> Keep:
         if self._keeper is None:
@@ -258,7 +272,7 @@ class Briefer:
         return "" if self._skills is None else part(skills, loaded, self._skills.words[agent.lang], inline)
 
     def _system(
-        self, agent: AgentConfig, session: SessionContext, skills: ShownSkills
+        self, agent: AgentConfig, session: SessionContext, skills: ShownSkills, mode: Mode = "full"
     ) -> Callable[[Toolbox, frozenset[str]], str]:
         """Writes the stable part of the prompt for the tools on offer and the loaded skills. A tool that it has no room for is
         taken off the offer: what the text does not name is not on the wire either."""
@@ -272,13 +286,12 @@ class Briefer:
             # What is only listed can be loaded, as long as the tool for that is there.
             catalogue = self._told(skill_section, replace(skills, preloaded=()), loaded, agent)
             less = (catalogue,) if LOAD_SKILL in names else ()
-            options = PromptOptions(tool_text="names", skills=section, less_skills=less, tell_goal=False)
+            options = PromptOptions(
+                tool_text="names", mode=mode, skills=section, less_skills=less, tell_goal=False
+            )
 
             def build() -> AgentPrompt:
-                briefs = [
-                    brief_of(tool.spec, self._texts.scenarios(name), self._texts.rank(name))
-                    for name, tool in zip(names, toolbox, strict=True)
-                ]
+                briefs = [brief_of(tool.spec, self._texts) for tool in toolbox]
                 built = build_agent_system_prompt(agent, briefs, nobody, "anything", options=options)
                 if section not in built:
                     _log.warning(
@@ -287,7 +300,7 @@ class Briefer:
                     )
                 return built
 
-            which = (generation, agent.agent_id, agent.version, agent.lang, names, section)
+            which = (generation, agent.agent_id, agent.version, agent.lang, mode, names, section)
             prompt = self._prompts.get(which, build)
             if left_out := [name for name in names if name not in prompt.tools]:
                 _log.warning(

@@ -11,11 +11,11 @@ from chatops_bot.domain.transcript import Entry, Prompted, ToolReturned
 class ToolChoice:
     def __init__(
         self,
-        tools: RoutableTools,
+        tools: Callable[[], RoutableTools],
         changes_asked: Callable[[str], Collection[str]],
         rerouted: Callable[[], None] = lambda: None,
     ) -> None:
-        """`changes_asked` says which changes a message asks for; `rerouted` is told of each turn whose tools are others than those
+        """`tools` are those that there are, as they are told of now; `changes_asked` says which changes a message asks for; `rerouted` is told of each turn whose tools are others than those
         of the turn before."""
         self._tools = tools
         self._changes_asked = changes_asked
@@ -23,7 +23,7 @@ class ToolChoice:
 
     def kind_of(self, text: str) -> str | None:
         """What a request is about, several kinds joined by `+`; None for a request of no kind that is known."""
-        return "+".join(self._tools.kinds_of(text, frozenset(self._changes_asked(text)))) or None
+        return "+".join(self._tools().kinds_of(text, frozenset(self._changes_asked(text)))) or None
 
     def choose(
         self,
@@ -36,12 +36,13 @@ class ToolChoice:
     ) -> tuple[str, ...] | None:
         """The names for a request, in the order that is suggested; None for an agent that has no more than `few` tools, which
         all go along. `previous` are the tools of the turn before."""
-        mine = self._tools.only(allowed, agent_id)
+        tools = self._tools()
+        mine = tools.only(allowed, agent_id)
         if len(mine) <= few:
             return None
         before = [name for name in previous if name in mine]
         routed = route_tools(
-            intent, self._tools, allowed=mine, agent_id=agent_id, wished=self._changes_asked(intent.text),
+            intent, tools, allowed=mine, agent_id=agent_id, wished=self._changes_asked(intent.text),
             previous=before,
         )  # fmt: skip
         if before and not routed.kept:

@@ -337,6 +337,15 @@ def test_the_context_tells_goal_summary_time_session_person_and_environment(lang
 
 
 @pytest.mark.case("prompt-R39")
+def test_a_summary_that_has_to_give_way_loses_whole_lines():
+    summary = "\n".join(f"line {number} " + "x" * 80 for number in range(8))
+    limits = {"hard_chars": 2_900, "hard_tokens": 2_000}
+    prompt = build(agent=an_agent(limits=limits), session=a_session(summary=summary))
+    lines = [line for line in prompt.suffix.splitlines() if line.startswith("| line")]
+    assert 0 < len(lines) < 8
+    assert [f"| {line}" for line in summary.splitlines()][: len(lines)] == lines
+
+
 @pytest.mark.case("prompt-R46")
 def test_a_summary_is_cut_at_800_characters():
     lines = build(session=a_session(summary="x" * 3_000)).suffix.splitlines()
@@ -351,9 +360,11 @@ def test_the_mode_says_how_much_there_is(mode: Any, titles: list[str], has_perso
     agent = an_agent(persona="calm", handoffs=[{"agent_id": "x", "when": "y"}])
     options = PromptOptions(mode=mode, skills="[SKILLS]\n- a: b")
     prompt = build(agent=agent, options=options)
-    expected = [*titles[:3], "[SKILLS]", *titles[3:]] if mode == "full" else titles
+    expected = [*titles[:3], "[SKILLS]", *titles[3:]] if mode != "none" else titles
     assert headings(prompt) == expected
     assert ("Persona: calm" in prompt) == has_persona
+    assert ("Hand over to agent x" in prompt) == (mode == "full")
+    assert (agent.phrases.followups in prompt) == (mode == "full")
 
 
 @pytest.mark.case("prompt-R10")
