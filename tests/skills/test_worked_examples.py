@@ -17,6 +17,7 @@ from chatops_bot.app.bundled import bundled
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.skill_file import Place, parse_skill
+from chatops_bot.context.worked_example import example_in
 from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.people import Person, Role
@@ -35,7 +36,7 @@ from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 from chatops_bot.toolsets.scheduler import Account, SchedulerClient, scheduler_tools
 from tests.scenarios.seeded_scheduler import put_seeded_data
-from tests.skills.worked_example import ExamplePlayer, example_in
+from tests.skills.worked_example import ExamplePlayer
 from tests.small_tools import PHRASES, WORDS, proposer_of
 
 FOLDER = bundled("skills")
