@@ -134,7 +134,7 @@ def test_other_questions_do_not_ask_for_brevity(asked: str):
         ("失敗したタスクは何ですか", "zh", "どのタスクがまだとまっていますか"),
         ("どうなっていますか", "en", "他の失敗を見ますか"),
         ("nightly-report", "zh", "なぜしっぱいしましたか"),
-        ("무엇이 실패했나요?", "en", "왜 실패했나요?"),
+        ("무엇이 실패했나요?", "en", "어떤 작업이 멈췄나요?"),
         ("Что сломалось?", "en", "Какие задачи приостановлены?"),
         ("Was ist heute Nacht schiefgelaufen?", "en", "Welche Aufgaben sind angehalten?"),
     ],
