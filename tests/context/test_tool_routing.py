@@ -164,7 +164,6 @@ def test_routing_cuts_what_is_said_of_tools_to_about_a_third():
     assert max(shares) < 0.65
 
 
-@pytest.mark.case("prompt-R33")
 @given(
     order=st.permutations(NAMES),
     text=st.sampled_from(["pause db-backup", "什么失败了", "hello", "load and errors"]),
