@@ -95,12 +95,8 @@ class ConsultAgent:
         asking.made.append(agent_id)
         aside = Aside()
         within = replace(context, agents=(*context.agents, agent_id), reads_only=True, aside=aside)
-        turn = Turn(
-            within,
-            asking.language,
-            desk.briefs.brief_consulted(agent_id, arguments.question, within, self._depth),
-            has_own_ids=True,
-        )
+        briefing = desk.briefs.brief_consulted(agent_id, arguments.question, within, self._depth)
+        turn = Turn(within, asking.language, briefing, has_own_ids=True)
         heard = _Heard()
         try:
             await desk.loop_over(aside).run_turn(turn, heard.hear)
@@ -108,7 +104,8 @@ class ConsultAgent:
             raise ToolFailed(error.phrase) from error
         finally:
             asking.usage += turn.usage
-        return heard.result(agent_id, turn.skills_read)
+        # Told of counts as read: the library may have been read again since the asking agent was told what there is.
+        return heard.result(agent_id, turn.skills_read | briefing.told)
 
     def _admit(self, agent_id: str, context: ToolContext, handoffs: Sequence[str]) -> None:
         """Raises ToolFailed for an agent that may not be asked here."""
@@ -145,7 +142,7 @@ class _Heard:
             self._rest = event
 
     def result(self, agent_id: str, skills: Collection[str]) -> ToolResult:
-        """`skills` are those that the agent had read. Raises ToolFailed when no answer came."""
+        """`skills` are those whose words may be in the answer. Raises ToolFailed when no answer came."""
         body = self._rest.body
         if not body:
             raise ToolFailed(_SILENT.filled(agent=agent_id))

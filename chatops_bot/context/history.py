@@ -38,15 +38,20 @@ _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTE
 
 
 def project(
-    entries: Sequence[Entry], *, marks: Marks, words: CallPhrases, skills: Collection[str] = ()
+    entries: Sequence[Entry],
+    *,
+    marks: Marks,
+    words: CallPhrases,
+    skills: Collection[str] = (),
+    trail: SkillTrail | None = None,
 ) -> list[Message]:
     """All messages of the transcript, from the first person's message on; what of them is sent, `context.window` chooses.
 
     In front stands what was in the thread before the session began, since that is what the thread is about. `skills` are the
-    names of those that the asker may see: of others nothing is told but what people read in the thread (`skill_mask`). `marks`
-    are the nonces of this conversation.
+    names of those that the asker may see: of others nothing is told but what people read in the thread (`skill_mask`); `trail` is
+    that of `entries`, for who has it already. `marks` are the nonces of this conversation.
     """
-    trail = SkillTrail(entries)
+    trail = trail or SkillTrail(entries)
     earlier: list[Message] = []
     messages: list[Message] = []
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}

@@ -90,7 +90,8 @@ class Briefer:
         self._answering[turn_input.turn_id] = agent
         skills = self._shown_skills(turn_input, agent)
         marks = self._marks(turn_input.session)
-        history = project(entries, marks=marks, words=agent.phrases.calls, skills=skills.names)
+        trail = SkillTrail(entries)
+        history = project(entries, marks=marks, words=agent.phrases.calls, skills=skills.names, trail=trail)
         loaded = loaded_in(history)
         toolbox, suggested = self._toolbox(skills, agent, turn_input, entries)
         rounds = _bring(skills.at_work(loaded), toolbox)
@@ -106,7 +107,7 @@ class Briefer:
             rounds=rounds,
             skills=skills.names,
             told=skills.personal,
-            read=skills.read_from_the_start | SkillTrail(entries).read_of(skills.names),
+            read=skills.read_from_the_start | trail.read_of(skills.names),
             keep=self._keep(turn_input, agent, suffix),
             agent_id=agent.agent_id,
         )

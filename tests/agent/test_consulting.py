@@ -32,8 +32,9 @@ QUESTION = ConsultArguments(agent_id="b", question="What failed?")
 class Desk:
     """Agents a, b and c, each of which may ask any other."""
 
-    def __init__(self, stage: Any) -> None:
+    def __init__(self, stage: Any, told: frozenset[str] = frozenset()) -> None:
         self._stage = stage
+        self._told = told
 
     def handoffs(self, context):
         return ("a", "b", "c")
@@ -46,15 +47,18 @@ class Desk:
             (UserMessage(question),),
             PHRASES,
             fresh_marks(self._stage.ids.nonce),
+            told=self._told,
             agent_id=agent_id,
         )
 
 
-def consulting(stage: Any, *steps: Any, depth: int = 1, rounds: int = 5, timeout: float = 90.0) -> Any:
+def consulting(
+    stage: Any, *steps: Any, depth: int = 1, rounds: int = 5, timeout: float = 90.0, told: frozenset[str] = frozenset()
+) -> Any:  # fmt: skip
     tool, model = ConsultAgent(Phrase("询问。", "Asks."), depth, timeout), ScriptedModel(steps)
     tool.answer_with(
         lambda aside: Loop(model, stage.dispatcher, aside, stage.clock, stage.ids, max_rounds=rounds),
-        Desk(stage),
+        Desk(stage, told),
     )
     return tool, model
 
@@ -99,6 +103,12 @@ async def test_who_is_consulted_reads_its_own_results_back_and_nobody_elses(stag
     assert "the consulted agent's" in read[1]
     assert "the asking agent's" not in "".join(read)
     assert "error" in read[2]
+
+
+async def test_what_it_was_told_of_may_be_in_its_answer_too_as_a_new_skill_is_unknown_to_who_asks(stage):
+    tool, _ = consulting(stage, says("The skill payroll says so."), told=frozenset({"payroll"}))
+    result = await tool.run(QUESTION, context("a"))
+    assert result.skills_read == ("payroll",)
 
 
 async def test_depth_and_cycles_are_bounded(stage):
