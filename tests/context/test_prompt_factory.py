@@ -151,6 +151,7 @@ def test_replacing_one_section_leaves_the_others_as_they_were(changed: dict[str,
     assert differing == [title]
 
 
+@pytest.mark.case("prompt-R8")
 @pytest.mark.case("prompt-R54")
 @pytest.mark.case("prompt-V16")
 @pytest.mark.soak
@@ -177,6 +178,7 @@ def test_no_hostile_value_adds_a_heading_or_moves_the_boundary():
     print(f"{HOSTILE} hostile values in every place, five headings each")
 
 
+@pytest.mark.case("prompt-R1")
 @pytest.mark.case("prompt-R13")
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_all_that_an_agent_is_configured_with_is_told(language: Language):
