@@ -75,6 +75,7 @@ def test_the_five_sections_stand_once_each_in_order_and_identity_first(language:
     assert headings(prompt) == TITLES
     assert prompt.startswith("[AGENT IDENTITY]\n")
     assert prompt == f"{prompt.prefix}\n\n{prompt.suffix}"
+    assert all(f"\n\n{title}\n" in prompt for title in TITLES[1:])
     assert [section.title for section in prompt.sections if section.title != "FOLLOW-UPS"] == [
         title.strip("[]") for title in TITLES
     ]

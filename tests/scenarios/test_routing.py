@@ -95,6 +95,7 @@ async def with_model(
 
 
 @pytest.mark.case("prompt-V19")
+@pytest.mark.case("prompt-R16")
 @pytest.mark.case("prompt-R32")
 @pytest.mark.case("prompt-R33")
 @pytest.mark.case("prompt-R45")
