@@ -25,6 +25,7 @@ from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.context.skill_text import ShownSkills, SkillWords, loaded_in, personal_skills, skill_section
 from chatops_bot.context.speakers import people_of
 from chatops_bot.context.window import Window
+from chatops_bot.domain.channel_token import channel_token, channels_in
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.model import ContextMessage, UserMessage
 from chatops_bot.domain.people import Effect, Person
@@ -137,11 +138,13 @@ class Briefer:
             marks,
             window,
             rounds=rounds,
-            skills=skills.names,
+            skills=tuple(skills.visible),
             told=skills.personal,
             read=skills.read_from_the_start | trail.read_of(skills.names),
             keep=self._keep(turn_input, agent, text),
             agent_id=agent.agent_id,
+            agents=self._consultable(agent, toolbox),
+            is_shared=_is_shared(turn_input.session),
         )
 
     def rested(self, turn_id: str, outcome: TurnOutcome, *, is_outage: bool = False) -> None:
@@ -191,11 +194,13 @@ class Briefer:
             marks,
             Window(self._budget, self._model, marks),
             rounds=rounds,
-            skills=skills.names,
+            skills=tuple(skills.visible),
             told=skills.personal,
             read=skills.read_from_the_start,
             keep=keeps_nothing if self._keeper is None else self._keeper.of_consultation(agent, suffix),
             agent_id=agent_id,
+            agents=self._consultable(agent, toolbox),
+            is_shared=_is_shared(context.session),
         )
 
     def handoffs(self, context: ToolContext) -> tuple[str, ...]:
@@ -205,7 +210,13 @@ class Briefer:
             asker = context.agents[-1] if context.agents else self._agent_in(context.session.channel)
             version = self._texts.version_for(asker, context.session.channel)
             agent = self._texts.get(asker, context.consultations.language, version)
+        return self._named_by(agent)
+
+    def _named_by(self, agent: AgentConfig) -> tuple[str, ...]:
         return tuple(each.agent_id for each in agent.handoffs if each.agent_id in self._texts.agent_ids)
+
+    def _consultable(self, agent: AgentConfig, toolbox: Toolbox) -> tuple[str, ...]:
+        return self._named_by(agent) if CONSULT_AGENT in toolbox.offered else ()
 
     def _agent(self, session: SessionKey, entries: Sequence[Entry], language: Language) -> AgentConfig:
         """The channel's agent; a thread keeps the version of its text that it began with."""
@@ -341,6 +352,11 @@ class Briefer:
         return not any(
             self._may(turn_input, tool.spec) for tool in self._registry if tool.spec.effect is not Effect.READ
         )
+
+
+def _is_shared(session: SessionKey) -> bool:
+    """Whether others than the asker read a session: what has no name as a channel is a conversation with one person."""
+    return bool(channels_in(channel_token(session.channel)))
 
 
 def _bring(skills: Iterable[Skill], toolbox: Toolbox) -> int:

@@ -75,6 +75,7 @@ def test_the_five_sections_stand_once_each_in_order_and_identity_first(language:
     assert headings(prompt) == TITLES
     assert prompt.startswith("[AGENT IDENTITY]\n")
     assert prompt == f"{prompt.prefix}\n\n{prompt.suffix}"
+    assert all(f"\n\n{title}\n" in prompt for title in TITLES[1:])
     assert [section.title for section in prompt.sections if section.title != "FOLLOW-UPS"] == [
         title.strip("[]") for title in TITLES
     ]
@@ -154,6 +155,7 @@ def test_replacing_one_section_leaves_the_others_as_they_were(changed: dict[str,
     assert differing == [title]
 
 
+@pytest.mark.case("prompt-R8")
 @pytest.mark.case("prompt-R54")
 @pytest.mark.case("prompt-V16")
 @pytest.mark.soak
@@ -180,6 +182,7 @@ def test_no_hostile_value_adds_a_heading_or_moves_the_boundary():
     print(f"{HOSTILE} hostile values in every place, five headings each")
 
 
+@pytest.mark.case("prompt-R1")
 @pytest.mark.case("prompt-R13")
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_all_that_an_agent_is_configured_with_is_told(language: Language):
