@@ -74,6 +74,7 @@ class ContextPhrases(_Group):
     """Has `{rules}`: what the newest message looks like."""
     kind: Line
     entities: Line
+    schedule_zone: Line
 
 
 class LoopPhrases(_Group):

@@ -117,6 +117,7 @@ def context(agent: AgentConfig, session: SessionContext, intent: UserIntent, opt
         lines += (f"{words.events}:", *events)
     labelled = (
         (words.time, time_in(session, agent.lang)),
+        (words.schedule_zone, _other_zone(session)),
         (words.asker, inline(session.user_id or "", 80)),
         (words.role, inline(session.user_role or "", 40)),
         (words.channel, inline(session.channel or "", 80)),
@@ -133,14 +134,25 @@ def context(agent: AgentConfig, session: SessionContext, intent: UserIntent, opt
 
 def time_in(session: SessionContext, language: Language) -> str:
     """Minutes, weekday and zone: a model computes dates badly, and one that is not told the weekday makes it up."""
-    now = session.current_time
-    if session.timezone is not None:
-        now = now.astimezone(ZoneInfo(session.timezone))
+    now = _local(session)
     zone = ", ".join(filter(None, (session.timezone, _offset(now))))
     if language == "zh":
         return f"{now.year}年{now.month}月{now.day}日 {now:%H:%M} 星期{_WEEKDAYS[now.weekday()]} ({zone})"
     weekday = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")[now.weekday()]
     return f"{now:%Y-%m-%d %H:%M} {weekday} ({zone})"
+
+
+def _local(session: SessionContext) -> datetime:
+    zone = session.timezone
+    return session.current_time if zone is None else session.current_time.astimezone(ZoneInfo(zone))
+
+
+def _other_zone(session: SessionContext) -> str:
+    """The zone of schedules, where clocks there show another time than the asker's."""
+    there, here = session.schedule_zone, _local(session)
+    if there is None or here.astimezone(ZoneInfo(there)).utcoffset() == here.utcoffset():
+        return ""
+    return f"{there}, {_offset(here.astimezone(ZoneInfo(there)))}"
 
 
 def _offset(moment: datetime) -> str:

@@ -231,6 +231,8 @@ class SessionContext(Value):
     user_id: Outside | None = None
     current_time: Annotated[datetime, AfterValidator(_aware)]
     timezone: Annotated[str, AfterValidator(_zone)] | None = None
+    schedule_zone: Annotated[str, AfterValidator(_zone)] | None = None
+    """In which cron expressions are read, where that is known."""
     summary: Outside | None = None
     key_events: Annotated[tuple[Outside, ...], BeforeValidator(_as_tuple)] = ()
     env: Annotated[Mapping[str, Outside], AfterValidator(_known_keys)] = Field(default_factory=dict)

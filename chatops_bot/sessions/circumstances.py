@@ -18,9 +18,11 @@ from chatops_bot.sessions.tool_choice import previous_tools
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where the bot runs: the IANA zone of people whose own nobody tells (None: that of the clock), and what models are told."""
+    """Where the bot runs: the IANA zone of people whose own nobody tells (None: that of the clock), the one that schedules are
+    read in, and what models are told."""
 
     timezone: str | None = None
+    schedules: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -44,6 +46,7 @@ class Circumstances:
             user_role=asker.role.value,
             current_time=self.clock.now(),
             timezone=asker.timezone or self.home.timezone,
+            schedule_zone=self.home.schedules,
             channel=self.clean(turn_input.session.channel),
             reads_only=self.reads_only(turn_input),
             env=self.home.environment,

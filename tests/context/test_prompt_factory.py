@@ -123,7 +123,7 @@ def test_equal_inputs_give_equal_bytes_in_every_order_of_tools_process_and_hash_
         a_session(channel="C9"),
         a_session(key_events=("one",), env={"region": "eu"}),
         a_session(user_role="admin", session_id="other"),
-        a_session(timezone="America/New_York"),
+        a_session(timezone="America/New_York", schedule_zone="UTC"),
         a_session(previous_tools=("query_workers",), reads_only=True),
     ],
 )
@@ -337,6 +337,24 @@ def test_the_context_tells_goal_summary_time_session_person_and_environment(lang
     assert f"{words.environment}: location=Berlin, region=eu" in lines
     assert lines[lines.index(f"{words.summary}:") + 1 :][:2] == ["| one", "| two"]
     assert [line for line in lines if line.startswith("| event")] == [f"| event {n}" for n in range(2, 12)]
+
+
+@pytest.mark.case("prompt-P10")
+@pytest.mark.parametrize(
+    ("zone", "schedules", "told"),
+    [
+        ("Asia/Shanghai", "UTC", "UTC, UTC+00:00"),
+        ("Europe/Lisbon", "UTC", ""),
+        (None, "Asia/Shanghai", ""),
+        ("Asia/Shanghai", None, ""),
+    ],
+)
+def test_the_zone_of_schedules_is_told_where_clocks_there_show_another_time(
+    zone: Any, schedules: Any, told: str
+):
+    label = SHIPPED["en"].phrases.context.schedule_zone
+    lines = build(session=a_session(timezone=zone, schedule_zone=schedules)).suffix.splitlines()
+    assert [line for line in lines if line.startswith(label)] == ([f"{label}: {told}"] if told else [])
 
 
 @pytest.mark.case("prompt-R39")
