@@ -115,6 +115,7 @@ def parts(request: ModelRequest) -> tuple[str, str]:
     return system, context
 
 
+@pytest.mark.case("prompt-R64")
 @pytest.mark.case("prompt-R65")
 @pytest.mark.case("prompt-V20")
 async def test_the_hash_in_the_log_leads_to_the_bytes_that_were_sent(
