@@ -230,6 +230,7 @@ async def test_the_table_of_symptoms_names_only_what_there_is(desk: Desk):
     assert named >= {"agent", "version", "prefix", "chars", "tools"}
     assert named <= facts.keys()
     assert {word for row in rows for word in re.findall(r"`prompt (\w+)", row[2])} == {
+        "show",
         "diff",
         "lint",
         "explain",
