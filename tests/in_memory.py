@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import MutableMapping
 from pathlib import Path
 
-FOLDER = Path("/dev/shm")  # noqa: S108  # the machine's own folder in memory, in which everybody may write
+FOLDER = Path("/dev/shm")  # the machine's own folder in memory, in which everybody may write
 ROOM = 2 * 1024**3
 """Bytes that must be free: some times what a run has there at once."""
 
