@@ -38,15 +38,20 @@ _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTE
 
 
 def project(
-    entries: Sequence[Entry], *, marks: Marks, words: CallPhrases, skills: Collection[str] = ()
+    entries: Sequence[Entry],
+    *,
+    marks: Marks,
+    words: CallPhrases,
+    skills: Collection[str] = (),
+    trail: SkillTrail | None = None,
 ) -> list[Message]:
     """All messages of the transcript, from the first person's message on; what of them is sent, `context.window` chooses.
 
     In front stands what was in the thread before the session began, since that is what the thread is about. `skills` are the
-    names of those that the asker may see: of others nothing is told but what people read in the thread (`skill_mask`). `marks`
-    are the nonces of this conversation.
+    names of those that the asker may see: of others nothing is told but what people read in the thread (`skill_mask`); `trail` is
+    that of `entries`, for who has it already. `marks` are the nonces of this conversation.
     """
-    trail = SkillTrail(entries)
+    trail = trail or SkillTrail(entries)
     earlier: list[Message] = []
     messages: list[Message] = []
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
@@ -62,13 +67,6 @@ def project(
                 messages.append(
                     UserMessage(filled_message(entry, nonce=marks(f"entry {place}")), entry.author_id)
                 )
-            case FormClosed():
-                closed = canonical_json(
-                    {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
-                )
-                messages.append(
-                    RecordMessage(fence(closed, source="end of a form", nonce=marks(f"entry {place}")))
-                )
             case ModelSaid() if entry.calls:
                 messages.append(assistant_message(trail.masked(place, entry, skills)))
                 for call in entry.calls:
@@ -78,19 +76,9 @@ def project(
                     messages.append(answer_to(call, result, entry.turn_id, marks=marks, words=words))
             case ModelSaid() if (seen := trail.masked(place, entry, skills)).text.strip():
                 messages.append(assistant_message(seen))
-            case ProposalDecided():
-                messages.append(
-                    RecordMessage(
-                        fence(
-                            _decision(entry), source="decision on a proposal", nonce=marks(f"entry {place}")
-                        )
-                    )
-                )
-            case TurnRested() if entry.outcome in _UNUSUAL_ENDS:
-                ended = canonical_json({"turn_ended": entry.outcome.value})
-                messages.append(
-                    RecordMessage(fence(ended, source="end of a turn", nonce=marks(f"entry {place}")))
-                )
+            case FormClosed() | ProposalDecided() | TurnRested() if told := _told(entry):
+                text, source = told
+                messages.append(RecordMessage(fence(text, source=source, nonce=marks(f"entry {place}"))))
             case _:
                 pass  # tool results stand with their calls; an ordinary end says nothing new
     first = next((place for place, each in enumerate(messages) if isinstance(each, UserMessage)), 0)
@@ -178,6 +166,19 @@ def _earlier(entry: EarlierRead) -> str:
         for each in entry.messages
     ]
     return canonical_json({"earlier_messages": told, "left_out": entry.left_out})
+
+
+def _told(entry: FormClosed | ProposalDecided | TurnRested) -> tuple[str, str] | None:
+    """What is told of something that happened between messages, and what that is; None of an ordinary end."""
+    match entry:
+        case ProposalDecided():
+            return _decision(entry), "decision on a proposal"
+        case FormClosed():
+            closed = {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
+            return canonical_json(closed), "end of a form"
+        case TurnRested():
+            ended = canonical_json({"turn_ended": entry.outcome.value})
+            return (ended, "end of a turn") if entry.outcome in _UNUSUAL_ENDS else None
 
 
 def _decision(entry: ProposalDecided) -> str:

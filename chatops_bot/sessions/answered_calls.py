@@ -14,10 +14,11 @@ from chatops_bot.rendering.reminder import answered_view
 _log = logging.getLogger(__name__)
 
 LEFT_ALONE = "not_reverted"
-
+"""The kind of call that says that a change was not taken back."""
 
 REMEMBERED = 1_000
-"""Quiet messages that are not looked for again while their cards change on."""
+"""Quiet messages that are not looked for again while their cards change on. With one more all are forgotten, and each is looked
+for once again. One that is not there is looked for each time: it may be on its way for as long as the platform holds it back."""
 
 
 def call_key(proposal: Proposal, kind: str) -> str:

@@ -139,8 +139,10 @@ class Decisions:
         if proposal is None:
             await self._telling.at(session, person, _UNKNOWN, language)
             return
-        decide = self.approve if verdict == "approve" else self.reject
-        is_to_be_told = await decide(proposal, person, How(via), reason)
+        if verdict == "approve":
+            is_to_be_told = await self.approve(proposal, person, How(via), break_glass=reason)
+        else:
+            is_to_be_told = await self.reject(proposal, person, How(via), reason=reason)
         if is_to_be_told and via == "code":
             await self._answer_typed(proposal, person)
 

@@ -68,7 +68,8 @@ class Undoing:
 
     async def follow(self, applied: Proposal, now: datetime) -> None:
         """Note that `applied` was taken back, or let Undo be pressed again where that came to nothing: where what takes it back
-        ended otherwise, or was never made since its process died (seen missing twice in a row)."""
+        ended otherwise, or was never made since its process died (seen missing twice in a row). `Reverting` counts on this: as long
+        as `undone_by` names what nobody can find, it leaves `applied` alone."""
         if not applied.undone_by or applied.taken_back_at is not None:
             return
         inverse = await newest_inverse(self._proposals, applied)

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from chatops_bot.agent.briefing import Briefing
-from chatops_bot.agent.consulting import ConsultAgent, ConsultArguments
+from chatops_bot.agent.consulting import CONSULT_SPEC, ConsultAgent, ConsultArguments
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.clock import CountingIds
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.domain.errors import StoreUnavailable, ToolFailed, TurnLost
-from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import ToolMessage, Usage, UserMessage
-from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.tool import ToolCall, call_id_of
 from chatops_bot.domain.transcript import ToolReturned
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
 from chatops_bot.ports import Consultations, ToolContext
@@ -24,7 +23,7 @@ from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 from tests.agent.test_loop import DOWN
 from tests.audit_rows import read_audit
-from tests.small_tools import OSCAR, PHRASES, SESSION
+from tests.small_tools import OSCAR, PHRASES, SESSION, definitions_of
 
 QUESTION = ConsultArguments(agent_id="b", question="What failed?")
 
@@ -32,8 +31,9 @@ QUESTION = ConsultArguments(agent_id="b", question="What failed?")
 class Desk:
     """Agents a, b and c, each of which may ask any other."""
 
-    def __init__(self, stage: Any) -> None:
+    def __init__(self, stage: Any, told: frozenset[str] = frozenset()) -> None:
         self._stage = stage
+        self._told = told
 
     def handoffs(self, context):
         return ("a", "b", "c")
@@ -42,19 +42,23 @@ class Desk:
         box = Toolbox(self._stage.dispatcher.registry)
         return Briefing(
             box,
+            definitions_of(self._stage.dispatcher.registry),
             lambda *_: "You are b.",
             (UserMessage(question),),
             PHRASES,
             fresh_marks(self._stage.ids.nonce),
+            told=self._told,
             agent_id=agent_id,
         )
 
 
-def consulting(stage: Any, *steps: Any, depth: int = 1, rounds: int = 5, timeout: float = 90.0) -> Any:
-    tool, model = ConsultAgent(Phrase("询问。", "Asks."), depth, timeout), ScriptedModel(steps)
+def consulting(
+    stage: Any, *steps: Any, depth: int = 1, rounds: int = 5, timeout: float = 90.0, told: frozenset[str] = frozenset()
+) -> Any:  # fmt: skip
+    tool, model = ConsultAgent(depth, replace(CONSULT_SPEC, timeout=timeout)), ScriptedModel(steps)
     tool.answer_with(
         lambda aside: Loop(model, stage.dispatcher, aside, stage.clock, stage.ids, max_rounds=rounds),
-        Desk(stage),
+        Desk(stage, told),
     )
     return tool, model
 
@@ -75,16 +79,15 @@ async def test_its_calls_are_audited_with_the_turn_and_its_conversation_is_not_k
 
 async def test_who_is_consulted_reads_its_own_results_back_and_nobody_elses(stage):
     """Ids of calls are the provider's, and the two conversations may well have the same ones."""
-    words = Phrase("读。", "Reads.")
     stage.dispatcher.registry = Registry(
-        [*stage.dispatcher.registry, ReadResult(stage.store.transcripts, stage.store.results, words)]
+        [*stage.dispatcher.registry, ReadResult(stage.store.transcripts, stage.store.results)]
     )
     stage.look.answer = {"whose": "the asking agent's"}
     asking = await stage.play(calls(("look", {"name": "x"})), says("Seen."))
     stage.look.answer = {"whose": "the consulted agent's"}
     [theirs] = [each.call_id for each in await stage.entries() if isinstance(each, ToolReturned)]
     asking.assert_finished()
-    own = CountingIds().new("call")
+    own = call_id_of(CountingIds().new("call"))
     stage.ids = CountingIds()
     tool, model = consulting(
         stage,
@@ -99,6 +102,12 @@ async def test_who_is_consulted_reads_its_own_results_back_and_nobody_elses(stag
     assert "the consulted agent's" in read[1]
     assert "the asking agent's" not in "".join(read)
     assert "error" in read[2]
+
+
+async def test_what_it_was_told_of_may_be_in_its_answer_too_as_a_new_skill_is_unknown_to_who_asks(stage):
+    tool, _ = consulting(stage, says("The skill payroll says so."), told=frozenset({"payroll"}))
+    result = await tool.run(QUESTION, context("a"))
+    assert result.skills_read == ("payroll",)
 
 
 async def test_depth_and_cycles_are_bounded(stage):
