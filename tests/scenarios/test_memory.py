@@ -286,12 +286,17 @@ async def test_offline_look_into_it_is_answered_about_the_task_that_the_thread_n
     ts = await alert_thread(
         world, attachments=[{"title": "TaskFailed", "text": "task db-backup failed again"}]
     )
+    other = await alert_thread(world, attachments=[{"title": "TaskLate", "text": "task log-archive is late"}])
     async with world.bot():
-        await world.says("oscar", f"{world.mention} {question}", ts)
+        for thread in (ts, other):
+            await world.says("oscar", f"{world.mention} {question}", thread)
         *_, answer = await world.settled(ts, 2)
+        *_, about_other = await world.settled(other, 2)
     assert "db-backup" in visible(answer)
     assert "Connection refused" in visible(answer)
     assert "nightly-report" not in visible(answer)
+    assert "log-archive" in visible(about_other)
+    assert "db-backup" not in visible(about_other), "what failed last is not what the thread is about"
 
 
 async def test_the_bots_own_alert_is_what_its_thread_is_about(world: World):
