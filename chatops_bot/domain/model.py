@@ -155,6 +155,11 @@ class TextEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class ThoughtEnded:
+    """All text of this answer so far was the model's reasoning, which its end alone gave away. Comes at most once."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelNotice:
     """Something about the model itself that people must know ("no language model is connected"); never part of the text."""
 
@@ -171,4 +176,4 @@ class Finished:
     model: str = ""
 
 
-ModelDelta = TextDelta | ReasoningDelta | ToolCallDelta | ModelNotice | TextEnded | Finished
+ModelDelta = TextDelta | ReasoningDelta | ToolCallDelta | ModelNotice | ThoughtEnded | TextEnded | Finished

@@ -35,6 +35,7 @@ from chatops_bot.sessions.prompt_keeping import Keep, PromptKeeper
 from chatops_bot.sessions.skill_choice import SkillChoice, kept_back
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.sessions.tool_choice import ToolChoice
+from chatops_bot.tools.definitions import Definitions
 from chatops_bot.tools.load_skill import offered_by
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
@@ -82,6 +83,7 @@ class Briefer:
         self._choice = choice
         self._answering: dict[str, AgentConfig] = {}
         self._prompts: PromptCache[tuple[object, ...], AgentPrompt] = PromptCache()
+        self._definitions: PromptCache[tuple[int, Language], Definitions] = PromptCache(2)
 
     def brief(self, turn_input: TurnInput, entries: Sequence[Entry], language: Language) -> Briefing:
         """For a turn whose first entry is the newest of `entries`: stable prefix, history up to the newest message, volatile
@@ -99,6 +101,7 @@ class Briefer:
         suffix = self._suffix(agent, turn_input, entries, self._clean(personal), suggested)
         return Briefing(
             toolbox,
+            self._definitions_in(agent),
             self._system(agent, turn_input, skills),
             (*history, ContextMessage(suffix)),
             agent.phrases,
@@ -147,6 +150,7 @@ class Briefer:
         suffix = self._suffix(agent, asked, (), personal, suggested)
         return Briefing(
             toolbox,
+            self._definitions_in(agent),
             self._system(agent, asked, skills),
             (
                 UserMessage(fence(self._clean(question), source=source, nonce=self._ids.nonce)),
@@ -180,6 +184,14 @@ class Briefer:
         )
         version = self._texts.version_for(agent_id, session.channel, pinned)
         return self._texts.get(agent_id, language, version)
+
+    def _definitions_in(self, agent: AgentConfig) -> Definitions:
+        """The tools in the agent's language, written once until the texts are read again."""
+        texts, lang = self._texts, agent.lang
+        return self._definitions.get(
+            (texts.generation, lang),
+            lambda: Definitions(self._registry, texts.tools(lang), agent.phrases.tools.secret),
+        )
 
     def _keep(self, turn_input: TurnInput, agent: AgentConfig, suffix: str) -> Keep:
         if self._keeper is None:
@@ -240,10 +252,7 @@ class Briefer:
             options = PromptOptions(tool_text="names", skills=section, less_skills=less, tell_goal=False)
 
             def build() -> AgentPrompt:
-                briefs = [
-                    brief_of(tool.spec, self._texts.scenarios(name), self._texts.rank(name))
-                    for name, tool in zip(names, toolbox, strict=True)
-                ]
+                briefs = [brief_of(tool.spec, self._texts) for tool in toolbox]
                 built = build_agent_system_prompt(agent, briefs, session, turn_input.text, options=options)
                 if section not in built:
                     _log.warning(

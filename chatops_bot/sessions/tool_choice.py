@@ -10,11 +10,11 @@ from chatops_bot.domain.transcript import Entry, Prompted, ToolReturned
 class ToolChoice:
     def __init__(
         self,
-        tools: RoutableTools,
+        tools: Callable[[], RoutableTools],
         changes_asked: Callable[[str], Collection[str]],
         rerouted: Callable[[], None] = lambda: None,
     ) -> None:
-        """`changes_asked` says which changes a message asks for; `rerouted` is told of each turn whose tools are others than those
+        """`tools` are those that there are, as they are told of now; `changes_asked` says which changes a message asks for; `rerouted` is told of each turn whose tools are others than those
         of the turn before."""
         self._tools = tools
         self._changes_asked = changes_asked
@@ -25,12 +25,13 @@ class ToolChoice:
     ) -> tuple[str, ...] | None:
         """The names for a request, in the order that is suggested; None for an agent that has no more than `few` tools, which
         all go along."""
-        mine = self._tools.only(allowed, agent_id)
+        tools = self._tools()
+        mine = tools.only(allowed, agent_id)
         if len(mine) <= few or not text.strip():
             return None
         previous = [name for name in _previous(entries) if name in mine]
         routed = route_tools(
-            UserIntent(text=text), self._tools, allowed=mine, agent_id=agent_id,
+            UserIntent(text=text), tools, allowed=mine, agent_id=agent_id,
             wished=self._changes_asked(text), previous=previous,
         )  # fmt: skip
         if previous and not routed.kept:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from chatops_bot.app.bundled import load_description
 from chatops_bot.app.config import Config
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.skills_config import PreloadConfig, SkillsConfig
 from chatops_bot.domain.language import Language, language_of
 from chatops_bot.domain.model import ContextMessage, ModelRequest, SystemMessage, ToolMessage
@@ -16,6 +17,7 @@ from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from tests.scenarios.conftest import World, visible
 from tests.small_tools import Look
 
+TEXTS = configured_texts(AgentsConfig())
 TRIAGE = """---
 name: task-triage
 description: Find out why a task failed.
@@ -323,5 +325,5 @@ async def test_what_the_agents_own_tools_do_is_told_in_the_language_of_the_conve
         await world.settled(ts, 1)
     told = {tool.name: tool.description for tool in model.requests[-1].tools}
     for name in ("load_skill", "run_skill_script", "read_result", "find_tools", "consult_agent"):
-        assert told[name] == load_description(name).said_in(language)
+        assert told[name] == TEXTS.tools[language][name].what
         assert (language_of(told[name]) == "zh") is (language == "zh")

@@ -6,11 +6,14 @@ this program does not have takes any arguments, and names those that its recordi
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from chatops_bot.app.bundled import load_phrases
 from chatops_bot.app.evals.case import Recording
+from chatops_bot.context.prompt_registry import PromptTexts
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
@@ -20,6 +23,7 @@ from chatops_bot.domain.tool import (
     Outcome,
     Plan,
     ToolResult,
+    ToolText,
 )
 from chatops_bot.ports import Tool, ToolContext, ToolSpec
 from chatops_bot.tools.registry import Registry
@@ -29,9 +33,9 @@ class _AnyArguments(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-def _arguments_of(recordings: Iterable[Recording]) -> type[BaseModel]:
-    """The names of arguments that `recordings` look at, none of them required: who is not told of them could give none."""
-    names = dict.fromkeys(name for one in recordings for name in one.match)
+@cache
+def _arguments(names: tuple[str, ...]) -> type[BaseModel]:
+    """Of these names, none of them required: a model that is not told which arguments the recordings look at could give none."""
     fields: dict[str, Any] = {
         f"argument_{at}": (Any, Field(None, alias=name)) for at, name in enumerate(names)
     }
@@ -98,11 +102,28 @@ def with_recorded(registry: Registry, recordings: Sequence[Recording]) -> Regist
     )
 
 
+def with_words(texts: PromptTexts, recordings: Sequence[Recording]) -> PromptTexts:
+    """`texts`, with words for the tools that only `recordings` name."""
+    return replace(
+        texts,
+        tools={
+            lang: {
+                one.tool: ToolText(said, said)
+                for one in recordings
+                if (said := load_phrases()[lang].tools.recorded.format(tool=one.tool))
+            }
+            | dict(told)
+            for lang, told in texts.tools.items()
+        },
+    )
+
+
 def _unknown(name: str, recordings: Iterable[Recording]) -> ToolSpec:
     """Of a tool that this program, or this bot, does not have."""
     label = Phrase(f"正在调用 {name}…", f"calling {name}…")
-    arguments = _arguments_of(one for one in recordings if one.tool == name)
-    return ToolSpec(name, f"Recorded results of {name}.", arguments, Effect.READ, label)
+    own = (one for one in recordings if one.tool == name)
+    names = tuple(dict.fromkeys(argument for one in own for argument in one.match))
+    return ToolSpec(name, _arguments(names), Effect.READ, label)
 
 
 def _recorded(spec: ToolSpec, recordings: Sequence[Recording]) -> Tool:
