@@ -36,6 +36,7 @@ ANY = "*"
 QUESTION = "What is the cause of this? Look at the evidence first.\n\n"
 SOURCE = "HolmesGPT"
 SKIPPED = "skipped in the set itself"
+ASKS_NOTHING = "a history that ends with an answer, to be summarised, and asks nothing"
 LIVE_ONLY = "without recorded results or history, so only a live system could answer"
 
 
@@ -95,6 +96,9 @@ def _cases(file: Path, name: str, problems: list[str], left_out: dict[str, list[
     prompts = texts(spec.get("user_prompt"), file, "user_prompt") or _asked_by_an_issue(folder)
     if not prompts and thread and thread[-1].person:
         prompts, thread = (thread[-1].person,), thread[:-1]
+    if not prompts and thread:
+        left_out.setdefault(ASKS_NOTHING, []).append(name)
+        return
     if not prompts:
         raise ImportRefused(f"{file}: user_prompt is missing, and no issue or history asks anything.")
     if is_set(spec.get("skip")):

@@ -97,7 +97,7 @@ def with_recorded(registry: Registry, recordings: Sequence[Recording]) -> Regist
     return Registry(
         [
             *tools,
-            *(_recorded(_unknown(name, recordings), recordings) for name in sorted(named - registry.names)),
+            *(_recorded(_unknown(name, ()), recordings) for name in sorted(named - registry.names)),
         ]
     )
 
@@ -108,9 +108,9 @@ def with_words(texts: PromptTexts, recordings: Sequence[Recording]) -> PromptTex
         texts,
         tools={
             lang: {
-                one.tool: ToolText(said, said)
-                for one in recordings
-                if (said := load_phrases()[lang].tools.recorded.format(tool=one.tool))
+                tool: ToolText(said, said, {name: name for name in _looked_at(tool, recordings)})
+                for tool in dict.fromkeys(one.tool for one in recordings)
+                if (said := load_phrases()[lang].tools.recorded.format(tool=tool))
             }
             | dict(told)
             for lang, told in texts.tools.items()
@@ -121,9 +121,12 @@ def with_words(texts: PromptTexts, recordings: Sequence[Recording]) -> PromptTex
 def _unknown(name: str, recordings: Iterable[Recording]) -> ToolSpec:
     """Of a tool that this program, or this bot, does not have."""
     label = Phrase(f"正在调用 {name}…", f"calling {name}…")
-    own = (one for one in recordings if one.tool == name)
-    names = tuple(dict.fromkeys(argument for one in own for argument in one.match))
-    return ToolSpec(name, _arguments(names), Effect.READ, label)
+    return ToolSpec(name, _arguments(_looked_at(name, recordings)), Effect.READ, label)
+
+
+def _looked_at(tool: str, recordings: Iterable[Recording]) -> tuple[str, ...]:
+    """The arguments by which the recordings of a tool are told apart."""
+    return tuple(dict.fromkeys(name for one in recordings if one.tool == tool for name in one.match))
 
 
 def _recorded(spec: ToolSpec, recordings: Sequence[Recording]) -> Tool:

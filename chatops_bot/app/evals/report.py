@@ -68,7 +68,7 @@ def _figures(kind: Kind, arm: str, runs: Sequence[Run]) -> Iterator[str]:
         yield f"  {'tokens in, out':<31}{prompt:>7}  {out} ({cached / prompt:.0%} of those in cached)"
     rubrics = len({run.case.id for run in runs if run.case.expected.rubric})
     if rubrics:
-        yield f"  {rubrics} cases have a rubric that a person must judge; --json holds their answers."
+        yield f"  {rubrics} cases have a rubric, of which passed or failed says nothing: a person must judge it; --json holds the answers."
     yield f"  {CAVEATS[kind]}"
 
 
