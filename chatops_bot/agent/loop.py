@@ -268,8 +268,10 @@ class Loop:
     def _offered(self, turn: Turn, steps: Sequence[FollowUp]) -> tuple[str, ...]:
         """The questions of those steps that the asker can really have."""
 
+        skills = {skill.name for skill in turn.briefing.skills}
+
         def can(name: str) -> bool:
-            return name in turn.briefing.skills or self._dispatcher.may_call(name, turn.context, turn.memory)
+            return name in skills or self._dispatcher.may_call(name, turn.context, turn.memory)
 
         return worth_offering(steps, asked=turn.asked, language=turn.language, can=can)
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,7 @@ from chatops_bot.domain.model import (
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import ProposalState
 from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.transcript import Entry, ModelSaid, ToolReturned
 from chatops_bot.domain.turn_event import (
     CallEnded,
@@ -509,6 +511,6 @@ async def test_a_next_step_that_was_just_asked_or_is_not_wanted_gives_no_button(
 
 async def test_a_next_step_may_name_a_skill_that_the_asker_can_see(stage):
     turn = stage.turn()
-    turn.briefing.skills = frozenset({"task-failure-triage"})
+    turn.briefing.skills = (Skill("task-failure-triage", "Find out why.", "", Path(), "test"),)
     await stage.play(says("Done.\n```followups\ntask-failure-triage: Go through it\n```"), turn=turn)
     assert stage.events[-1].followups == ("Go through it",)

@@ -257,13 +257,19 @@ async def test_retry_after_is_honoured(session, server):
 
 
 @pytest.mark.case("peer-T23")
-async def test_a_long_retry_after_is_told_instead_of_waited_for(session, server):
-    date, later = "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:51:37 GMT"
-    server.answers = [Answer(status=429, headers={"Retry-After": later, "Date": date})]
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "Sun, 06 Nov 1994 08:51:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"}, 120),
+        ({"Retry-After": "11"}, 11),  # well before the first delta would be due
+    ],
+)
+async def test_a_long_retry_after_is_told_instead_of_waited_for(session, server, headers, seconds):
+    server.answers = [Answer(status=429, headers=headers)]
     failure = await failure_of(client(session, server))
     assert isinstance(failure, ModelUnavailable)
-    assert failure.retry_after == 120
-    assert "in 120 s" in str(failure)
+    assert failure.retry_after == seconds
+    assert f"in {seconds} s" in str(failure)
     assert len(server.received) == 1
 
 

@@ -18,7 +18,7 @@ from chatops_bot.app.metrics import Metrics
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.budget import Budget
-from chatops_bot.context.fence import kept_marks
+from chatops_bot.context.fence import kept_marks, unfence
 from chatops_bot.context.prompt_factory import build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
 from chatops_bot.context.prompt_types import PromptOptions, SessionContext
@@ -134,7 +134,7 @@ async def test_the_hash_in_the_log_leads_to_the_bytes_that_were_sent(
 
 @pytest.mark.case("prompt-R4")
 async def test_what_is_sent_is_what_the_one_builder_wrote(desk: Desk):
-    system, _ = parts(await desk.asks("what failed?"))
+    system, context = parts(await desk.asks("what failed?"))
     briefs = [brief_of(tool.spec, desk.prompts) for tool in (Look(), Switch())]
     session = SessionContext(session_id="another", current_time=desk.clock.now())
     agent = desk.prompts.get("incident_responder", "en")
@@ -142,6 +142,14 @@ async def test_what_is_sent_is_what_the_one_builder_wrote(desk: Desk):
         agent, briefs, session, "another", options=PromptOptions(tool_text="names")
     )
     assert system == built.prefix
+    told, people = context[: (at := context.index("[UNTRUSTED DATA"))], context[at:]
+    assert OSCAR.id in unfence(people), "and nothing stands behind it"
+    title, *lines = told.splitlines()
+    words = agent.phrases.context.model_dump().values()
+    labels = tuple(str(each).partition("{")[0] for each in words)
+    assert all(labels)
+    assert title == "[CONTEXT]"
+    assert [line for line in lines if not line.startswith((*labels, "| "))] == []
 
 
 async def test_tools_are_told_in_the_language_of_the_conversation_and_as_the_texts_are_now(desk: Desk):
