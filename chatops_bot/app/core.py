@@ -36,6 +36,7 @@ from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
 from chatops_bot.sessions.briefing import Briefer
+from chatops_bot.sessions.circumstances import Home
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.followups import Followups
@@ -219,7 +220,8 @@ def _briefer(
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
         keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
-        choice=choice, may_ask=may_ask, marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
+        choice=choice, may_ask=may_ask, home=Home(config.timezone, config.environment.told),
+        marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
     )  # fmt: skip
 
 

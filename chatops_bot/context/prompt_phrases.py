@@ -72,6 +72,8 @@ class ContextPhrases(_Group):
     time: Line
     flagged: Line
     """Has `{rules}`: what the newest message looks like."""
+    kind: Line
+    entities: Line
 
 
 class LoopPhrases(_Group):

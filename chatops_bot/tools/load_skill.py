@@ -41,10 +41,14 @@ class LoadSkill:
 
     async def run(self, arguments: LoadSkillArguments, context: ToolContext) -> ToolResult:
         skill = found(self._skills, arguments.name, context.person, context.session.channel)
+        # People who may not see the skill read along, and what they see of a call is its summary.
+        is_public = not skill.audience.is_personal
         return ToolResult(
             "ok",
             {"skill": skill.name, "text": skill.body},
-            Phrase(f"已读取 {skill.name}", f"{skill.name} loaded"),
+            Phrase(f"已读取 {skill.name}", f"{skill.name} loaded")
+            if is_public
+            else Phrase("已读取", "loaded"),
             offers=offered_by(skill),
             rounds=skill.rounds,
             skills_read=(skill.name,),

@@ -52,7 +52,7 @@ class RunSkillScript:
             raise _off(reason)
         done = await self._runner.run(skill, arguments.script, arguments.arguments, arguments.stdin)
         return ToolResult(
-            "ok", _content(arguments, done), _summary(arguments, done), skills_read=(skill.name,)
+            "ok", _content(arguments, done), _summary(skill, arguments, done), skills_read=(skill.name,)
         )
 
 
@@ -69,12 +69,13 @@ def _content(arguments: RunSkillScriptArguments, done: ScriptRun) -> dict[str, o
     }
 
 
-def _summary(arguments: RunSkillScriptArguments, done: ScriptRun) -> Phrase:
+def _summary(skill: Skill, arguments: RunSkillScriptArguments, done: ScriptRun) -> Phrase:
+    """People who may not see the skill read this along, so the script of such a skill has no name."""
+    is_personal = skill.audience.is_personal
+    script = Phrase("脚本", "the script") if is_personal else Phrase(arguments.script, arguments.script)
     if done.exit_code is None:
-        return Phrase(f"{arguments.script} 被终止", f"{arguments.script} was killed")
-    return Phrase(
-        f"{arguments.script} 退出码 {done.exit_code}", f"{arguments.script} ended with {done.exit_code}"
-    )
+        return Phrase(f"{script.zh} 被终止", f"{script.en} was killed")
+    return Phrase(f"{script.zh} 退出码 {done.exit_code}", f"{script.en} ended with {done.exit_code}")
 
 
 def _not_declared(skill: Skill) -> ToolFailed:

@@ -14,7 +14,7 @@ from chatops_bot.app.clock import CountingIds
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.domain.errors import StoreUnavailable, ToolFailed, TurnLost
 from chatops_bot.domain.model import ToolMessage, Usage, UserMessage
-from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.tool import ToolCall, call_id_of
 from chatops_bot.domain.transcript import ToolReturned
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
 from chatops_bot.ports import Consultations, ToolContext
@@ -87,7 +87,7 @@ async def test_who_is_consulted_reads_its_own_results_back_and_nobody_elses(stag
     stage.look.answer = {"whose": "the consulted agent's"}
     [theirs] = [each.call_id for each in await stage.entries() if isinstance(each, ToolReturned)]
     asking.assert_finished()
-    own = CountingIds().new("call")
+    own = call_id_of(CountingIds().new("call"))
     stage.ids = CountingIds()
     tool, model = consulting(
         stage,

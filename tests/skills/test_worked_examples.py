@@ -19,6 +19,7 @@ from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.skill_file import Place, parse_skill
+from chatops_bot.context.worked_example import example_in
 from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.people import Person, Role
@@ -38,7 +39,7 @@ from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 from chatops_bot.toolsets.scheduler import Account, SchedulerClient, scheduler_tools
 from tests.scenarios.seeded_scheduler import put_seeded_data
-from tests.skills.worked_example import ExamplePlayer, example_in
+from tests.skills.worked_example import ExamplePlayer
 from tests.small_tools import PHRASES, WORDS, proposer_of
 
 TEXTS = configured_texts(AgentsConfig())
