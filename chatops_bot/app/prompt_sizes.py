@@ -96,5 +96,7 @@ def prompt_for(
     own = agent.tool_allow
     named = (spec for spec in specs if names is None or spec.name in names)
     allowed = [brief_of(spec, texts) for spec in named if own is None or spec.name in own]
-    options = PromptOptions(tool_text="names", tell_goal=False, skills=section, suggested_tools=suggested)
+    options = PromptOptions(
+        tool_text="names", tell_goal=False, skills=section, suggested_tools=tuple(suggested)
+    )
     return build_agent_system_prompt(agent, allowed, session, _GOALS[agent.lang], options=options)

@@ -241,7 +241,7 @@ def test_the_protocol_stands_over_the_tools_and_each_has_name_mark_and_scenario(
     }
     gone = a_tool("delete_task", permission_level="destructive", parameters=schema)
     said = build(agent=agent, tools=(gone,)).sections[2].text
-    assert said.splitlines()[-2].startswith(f"- delete_task{words.needs_approval}: ")
+    assert said.splitlines()[-2].startswith(f"- delete_task {words.needs_approval}: ")
     assert said.splitlines()[-1].endswith(
         '{"properties":{"id":{"description":"编号","type":"integer"}},"required":["id"],"type":"object"}'
     )
