@@ -235,7 +235,7 @@ def test_the_protocol_stands_over_the_tools_and_each_has_name_mark_and_scenario(
     words = agent.phrases.tools
     assert lines[1 : 1 + len(words.protocol)] == list(words.protocol)
     assert f"- query_tasks: {scenarios[language][0]}" in lines
-    assert any(line.startswith(f"- pause_task{words.needs_approval}: ") for line in lines)
+    assert any(line.startswith(f"- pause_task {words.needs_approval}: ") for line in lines)
     assert f"  {words.returns}: rows" in lines
     schema = {
         "type": "object",
@@ -244,7 +244,7 @@ def test_the_protocol_stands_over_the_tools_and_each_has_name_mark_and_scenario(
     }
     gone = a_tool("delete_task", permission_level="destructive", parameters=schema)
     said = build(agent=agent, tools=(gone,)).sections[2].text
-    assert said.splitlines()[-2].startswith(f"- delete_task{words.needs_approval}: ")
+    assert said.splitlines()[-2].startswith(f"- delete_task {words.needs_approval}: ")
     assert said.splitlines()[-1].endswith(
         '{"properties":{"id":{"description":"编号","type":"integer"}},"required":["id"],"type":"object"}'
     )
@@ -360,8 +360,8 @@ def test_the_zone_of_schedules_is_told_where_clocks_there_show_another_time(
 @pytest.mark.case("prompt-R39")
 def test_a_summary_that_has_to_give_way_loses_whole_lines():
     summary = "\n".join(f"line {number} " + "x" * 80 for number in range(8))
-    limits = {"hard_chars": 2_900, "hard_tokens": 2_000}
-    prompt = build(agent=an_agent(limits=limits), session=a_session(summary=summary))
+    session = a_session(summary=summary)
+    prompt = build(agent=an_agent(limits={"hard_chars": len(build(session=session)) - 200}), session=session)
     lines = [line for line in prompt.suffix.splitlines() if line.startswith("| line")]
     assert 0 < len(lines) < 8
     assert [f"| {line}" for line in summary.splitlines()][: len(lines)] == lines
@@ -420,7 +420,9 @@ def test_a_prompt_over_its_soft_budget_warns_and_over_the_hard_one_is_trimmed_in
     tools = tuple(a_tool(f"tool_{n}", return_schema="r" * 200, description="d" * 250) for n in range(8))
     whole = build(session=big, tools=tools)
     total = sum(section.chars for section in whole.sections)
-    assert any("soft limit" in warning for warning in whole.warnings)
+    warned = "".join(whole.warnings)
+    assert f"{total} characters, over the soft limit of 6000" in warned
+    assert f"about {whole.tokens} tokens, over the soft limit of 2000" in warned
 
     def limited(hard: int) -> Any:
         return build(agent=an_agent(limits={"hard_chars": hard}), session=big, tools=tools)

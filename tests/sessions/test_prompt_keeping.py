@@ -1,10 +1,10 @@
 """Which agent and version answers a turn, what is kept of its prompts, and what it may call."""
 
-import io
 import json
 import logging
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -115,22 +115,46 @@ def parts(request: ModelRequest) -> tuple[str, str]:
     return system, context
 
 
+class Facts(logging.Handler):
+    """What a log line says, as machines read it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(JsonFormatter(Redactor()))
+        self.lines: list[dict[str, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(json.loads(self.format(record)))
+
+
+@contextmanager
+def logged() -> Iterator[Facts]:
+    """What is logged of a prompt meanwhile."""
+    facts, log = Facts(), logging.getLogger("chatops_bot.sessions.prompt_keeping")
+    log.addHandler(facts)
+    log.setLevel(logging.INFO)
+    try:
+        yield facts
+    finally:
+        log.removeHandler(facts)
+        log.setLevel(logging.NOTSET)
+
+
 @pytest.mark.case("prompt-R64")
 @pytest.mark.case("prompt-R65")
 @pytest.mark.case("prompt-V20")
-async def test_the_hash_in_the_log_leads_to_the_bytes_that_were_sent(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-):
-    caplog.set_level(logging.INFO)
-    system, context = parts(await desk.asks("what failed?"))
-    [entry] = await desk.prompted()
-    kept = await desk.store.prompts.get("incident_responder", entry.prompt_hash)
+async def test_the_hash_in_the_log_leads_to_the_bytes_that_were_sent(desk: Desk):
+    with logged() as facts:
+        system, context = parts(await desk.asks("what failed?"))
+    [entry], [line] = await desk.prompted(), facts.lines
+    assert (line["message"], line["agent"]) == ("the model is asked", "incident_responder")
+    assert (line["prompt"], line["prefix"]) == (entry.prompt_hash, entry.prefix_hash)
+    kept = await desk.store.prompts.get("incident_responder", line["prompt"])
     assert kept is not None
     assert (kept.prefix, kept.suffix) == (system, context)
     assert (kept.prompt_hash, kept.prefix_hash) == (digest(whole(system, context)), digest(system))
     assert entry.tools == kept.tools == tuple(tool.spec.name for tool in (Look(), Switch()))
     assert (entry.agent_id, entry.version, kept.lang) == ("incident_responder", "v1", "en")
-    assert "the model is asked" in caplog.messages
 
 
 @pytest.mark.case("prompt-R4")
@@ -209,22 +233,9 @@ async def test_the_table_of_symptoms_names_only_what_there_is(desk: Desk):
     )
     rows = re.findall(r"^\| (?!what you see|---)(.+) \| (.+) \| (.+) \|$", page, re.MULTILINE)
     assert len(rows) >= 7
-    lines: list[str] = []
-
-    class Kept(logging.StreamHandler[io.StringIO]):
-        def emit(self, record: logging.LogRecord) -> None:
-            lines.append(self.format(record))
-
-    handler, log = Kept(io.StringIO()), logging.getLogger("chatops_bot.sessions.prompt_keeping")
-    handler.setFormatter(JsonFormatter(Redactor()))
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
+    with logged() as log:
         await desk.asks("what failed?")
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(logging.NOTSET)
-    facts = json.loads(lines[0])
+    [facts] = log.lines
     assert facts["message"] == "the model is asked"
     named = {field for row in rows for field in re.findall(r"`(\w+)=`", row[2])}
     assert named >= {"agent", "version", "prefix", "chars", "tools"}
@@ -376,7 +387,7 @@ async def test_a_text_that_was_replaced_is_told_from_the_next_turn_on(desk: Desk
 
 
 @pytest.mark.case("prompt-R48")
-async def test_a_prompt_over_its_soft_limit_is_said_once_a_text_and_counted_each_time(
+async def test_a_prompt_over_its_soft_limit_is_said_once_until_the_texts_are_read_again_and_counted_each_time(
     desk: Desk, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.WARNING)
@@ -384,13 +395,15 @@ async def test_a_prompt_over_its_soft_limit_is_said_once_a_text_and_counted_each
     store = metered_store(desk.store, metrics, TurnCount(metrics), ())
     keeper = PromptKeeper(store.prompts, store.transcripts, clock, 30, keep_suffix=False)
     agent = desk.prompts.get("incident_responder", "en")
-    keep = keeper.of_turn(SESSION, "turn_1", agent, "now")
-    for prefix, times in (("x" * 6000, 2), ("short", 1), ("y" * 6000, 1)):
-        for _ in range(times):
-            await keep(prefix, ("look",))
+    other, again = desk.prompts.get("incident_responder", "zh"), agent.model_copy()
+    for told, prefix in (
+        (agent, "x" * 6001), (agent, "y" * 6002), (agent, "z" * 6000), (other, "x" * 6003), (again, "x" * 6004), (again, "x" * 6004)
+    ):  # fmt: skip
+        await keeper.of_turn(SESSION, "turn_1", told, "what people say, however long" * 99)(prefix, ("look",))
     warned = [each for each in caplog.messages if "over its soft limit" in each]
     assert [each.partition(";")[0] for each in warned] == [
-        "the prompt of incident_responder v1 is over its soft limit: 6003 characters of 6000, about 1801 tokens of 2000"
-    ] * 2
+        f"a prompt of incident_responder v1 in {lang} is over its soft limit: {chars} characters of 6000, about {tokens} tokens of 2000"
+        for lang, chars, tokens in (("en", 6001, 1801), ("zh", 6003, 1801), ("en", 6004, 1802))
+    ]
     counted = metrics.prompts_over_soft.labels("incident_responder", "v1")
-    assert next(iter(counted.collect())).samples[0].value == 3
+    assert next(iter(counted.collect())).samples[0].value == 5
