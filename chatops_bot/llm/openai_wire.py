@@ -12,8 +12,6 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from chatops_bot.domain.errors import ModelBroke, ModelError
 from chatops_bot.domain.model import (
     Finished,
@@ -25,6 +23,16 @@ from chatops_bot.domain.model import (
     ToolCallDelta,
     Usage,
 )
+from chatops_bot.llm.openai_chunk import (
+    UNREADABLE,
+    CallPiece,
+    Choice,
+    Function,
+    Part,
+    Said,
+    decode_chunk,
+    word_in,
+)
 from chatops_bot.llm.openai_errors import ProviderErrors
 from chatops_bot.llm.reasoning import BLOCK_FIELDS, ReasoningMerger, ThinkSplitter
 from chatops_bot.llm.sse import EventSplitter
@@ -32,62 +40,6 @@ from chatops_bot.llm.sse import EventSplitter
 ANSWER_BYTES = 8 << 20
 """The most that one event, or one answer that is not streamed, may hold. A whole answer of a large model is below 1 MiB."""
 
-
-class _Function(msgspec.Struct, gc=False):
-    name: str | None = None
-    arguments: Any = None
-    """Text by the protocol; some providers send the object itself."""
-
-
-class _CallPiece(msgspec.Struct, gc=False):
-    index: int | None = None
-    id: str | None = None
-    function: _Function | None = None
-    extra_content: Any = None
-    """Gemini's compatible endpoint puts the signature of a thought here."""
-    provider_specific_fields: Any = None
-    """LiteLLM puts it here."""
-
-
-class _Part(msgspec.Struct, gc=False):
-    type: str = ""
-    text: str | None = None
-    thinking: Any = None
-
-
-class _Said(msgspec.Struct, gc=False):
-    content: str | list[_Part] | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None
-    reasoning: Any = None
-    reasoning_details: Any = None
-    thinking_blocks: Any = None
-    extra_content: Any = None
-    tool_calls: list[_CallPiece] | None = None
-    function_call: _Function | None = None
-    """The protocol before `tool_calls`: one call, without id."""
-
-
-class _Choice(msgspec.Struct, gc=False):
-    index: int | None = None
-    delta: _Said | None = None
-    message: _Said | None = None
-    finish_reason: str | None = None
-    usage: Any = None
-    """Moonshot puts the usage here."""
-
-
-class _Chunk(msgspec.Struct, gc=False):
-    """One chunk of a stream, or a whole answer: the two differ in `delta` and `message` only."""
-
-    choices: list[_Choice] | None = None
-    usage: Any = None
-    error: Any = None
-    object: Any = None
-    """`error` when the chunk itself is the error object."""
-
-
-_CHUNK = msgspec.json.Decoder(_Chunk, strict=False)
 
 _TRUNCATED = frozenset({"length", "max_tokens", "model_length"})
 _BLOCKED = frozenset(
@@ -133,9 +85,9 @@ class CallSorter:
         self._by_id: dict[tuple[int, str], _OpenCall] = {}
         self._newest: dict[int, _OpenCall] = {}
 
-    def place(self, choice: int, piece: _CallPiece) -> ToolCallDelta:
+    def place(self, choice: int, piece: CallPiece) -> ToolCallDelta:
         """The piece as a delta with a distinct index; id and name are given once, when they first come."""
-        function = piece.function or _Function()
+        function = piece.function or Function()
         identity, name = piece.id or "", function.name or ""
         arguments = _text_of_arguments(function.arguments)
         if piece.index is not None:
@@ -172,7 +124,7 @@ def _named_anew(call: _OpenCall, name: str, arguments: str) -> bool:
     return name != call.name or (arguments.lstrip()[:1] == "{" and call.complete)
 
 
-def _opaque(piece: _CallPiece) -> str:
+def _opaque(piece: CallPiece) -> str:
     fields = {
         "extra_content": piece.extra_content,
         "provider_specific_fields": piece.provider_specific_fields,
@@ -207,9 +159,10 @@ class _Deltas:
         return self._deltas
 
     def _join(self) -> None:
-        if self._texts:
-            self._deltas.append(TextDelta("".join(self._texts)))
-            self._texts.clear()
+        text = "".join(self._texts)
+        self._texts.clear()
+        if text:
+            self._deltas.append(TextDelta(text))
 
 
 class AnswerParser:
@@ -229,6 +182,7 @@ class AnswerParser:
         self._think = ThinkSplitter()
         self._reasoning = ReasoningMerger()
         self._streamed = False
+        self._in_text = False
         self._text_ended = False
         self._reasons: dict[int, str] = {}
         self._answered = False
@@ -303,30 +257,48 @@ class AnswerParser:
     def _take(self, events: list[bytes], deltas: _Deltas) -> None:
         """Add what the events say, up to the one that ends the answer. Runs for every word of every answer."""
         for event in events:
-            try:
-                chunk = _CHUNK.decode(event)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                event = event.strip()
-                if event == b"[DONE]":
-                    self._done = True
+            word = word_in(event)
+            if word is None:
+                self._event(event, deltas)
+                if self._done:
                     return
-                if event:
-                    raise self._undecodable() from error
-                continue
-            if chunk.error or chunk.object == "error":
-                raise self._errors.from_stream(chunk.error or msgspec.json.decode(event))
-            if chunk.usage is not None:
-                self._usage = _usage(chunk.usage)
-            choices = chunk.choices or ()
-            if len(choices) == 1:
-                self._choice(choices[0].index or 0, choices[0], deltas)
+            elif self._in_text:
+                deltas.add_text(word)
             else:
-                for place, choice in enumerate(choices):
-                    self._choice(place if choice.index is None else choice.index, choice, deltas)
-            if self._answered and not self._text_ended:
-                self._end_text(deltas)
+                self._begin_text(word, deltas)
 
-    def _choice(self, number: int, choice: _Choice, deltas: _Deltas) -> None:
+    def _begin_text(self, word: str, deltas: _Deltas) -> None:
+        """A word of the first choice while it may still be the beginning of a thought."""
+        self._streamed = True
+        if 0 not in self._reasons:
+            self._reasons[0] = ""
+            self._answered = False
+        self._write(word, deltas)
+        self._in_text = self._think.settled
+
+    def _event(self, event: bytes, deltas: _Deltas) -> None:
+        try:
+            chunk = decode_chunk(event)
+        except UNREADABLE as error:
+            event = event.strip()
+            self._done = event == b"[DONE]"
+            if event and not self._done:
+                raise self._undecodable() from error
+            return
+        if chunk.error or chunk.object == "error":
+            raise self._errors.from_stream(chunk.error or json.loads(event))
+        if chunk.usage is not None:
+            self._usage = _usage(chunk.usage)
+        choices = chunk.choices or ()
+        if len(choices) == 1:
+            self._choice(choices[0].index or 0, choices[0], deltas)
+        else:
+            for place, choice in enumerate(choices):
+                self._choice(place if choice.index is None else choice.index, choice, deltas)
+        if self._answered and not self._text_ended:
+            self._end_text(deltas)
+
+    def _choice(self, number: int, choice: Choice, deltas: _Deltas) -> None:
         if choice.delta is not None:
             self._streamed = True
             self._said(number, choice.delta, deltas)
@@ -342,7 +314,7 @@ class AnswerParser:
         """Broken JSON is a broken-off answer once the provider has spoken the protocol, and rubbish before."""
         return self._errors.broke_off() if self._reasons else self._errors.rubbish()
 
-    def _said(self, choice: int, said: _Said, deltas: _Deltas) -> None:
+    def _said(self, choice: int, said: Said, deltas: _Deltas) -> None:
         if said.reasoning_content is not None or said.reasoning is not None:
             self._reason(said, deltas)
         if said.reasoning_details is not None or said.thinking_blocks is not None:
@@ -364,13 +336,13 @@ class AnswerParser:
             self._write(said.refusal, deltas)
         pieces = said.tool_calls
         if said.function_call is not None and not pieces:
-            pieces = [_CallPiece(function=said.function_call)]
+            pieces = [CallPiece(function=said.function_call)]
         for piece in pieces or ():
             delta = self._calls.place(choice, piece)
             if delta.id or delta.name or delta.arguments or delta.opaque:
                 deltas.add(delta)
 
-    def _reason(self, said: _Said, deltas: _Deltas) -> None:
+    def _reason(self, said: Said, deltas: _Deltas) -> None:
         """The same thought may come under both names; it counts once."""
         name, thought = "reasoning_content", said.reasoning_content
         if not thought and isinstance(said.reasoning, str):
@@ -412,7 +384,7 @@ class AnswerParser:
         return Finished(reason, self._usage, self._reasoning.merged(self._think.raw), self._model)
 
 
-def _text_of(parts: list[_Part], deltas: _Deltas) -> str:
+def _text_of(parts: list[Part], deltas: _Deltas) -> str:
     """The text of content in parts. Thoughts among them are told, but not kept: nobody is known to want them back."""
     for part in parts:
         if part.type == "thinking" and isinstance(part.thinking, list):
