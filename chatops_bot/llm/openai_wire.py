@@ -12,6 +12,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
+
 from chatops_bot.domain.errors import ModelBroke, ModelError
 from chatops_bot.domain.model import (
     Finished,
@@ -141,24 +143,37 @@ def _text_of_arguments(arguments: Any) -> str:
 
 
 class _Deltas:
-    """The deltas of one read, in order. Pieces of text that came together, and next to each other, are one delta."""
+    """The deltas of one read, in order. Pieces of text, or of one call, that came next to each other are one delta."""
 
-    __slots__ = ("_deltas", "_texts", "add_text")
+    __slots__ = ("_arguments", "_begun", "_deltas", "_texts", "add_text")
 
     def __init__(self) -> None:
         self._deltas: list[ModelDelta] = []
-        self._texts: list[str] = []
+        self._begun: ToolCallDelta | None = None
+        self._arguments: list[str] = []
+        self._texts: list[str] = []  # they came behind the call that is begun
         self.add_text = self._texts.append
 
     def add(self, delta: ModelDelta) -> None:
         self._join()
         self._deltas.append(delta)
 
+    def add_piece(self, piece: ToolCallDelta) -> None:
+        goes_on = self._begun is not None and self._begun.index == piece.index and not self._texts
+        if not goes_on or piece.id or piece.name or piece.opaque:
+            self._join()
+            self._begun = piece
+        self._arguments.append(piece.arguments)
+
     def taken(self) -> list[ModelDelta]:
         self._join()
         return self._deltas
 
     def _join(self) -> None:
+        if self._begun is not None:
+            self._deltas.append(replace(self._begun, arguments="".join(self._arguments)))
+            self._begun = None
+            self._arguments.clear()
         text = "".join(self._texts)
         self._texts.clear()
         if text:
@@ -340,7 +355,7 @@ class AnswerParser:
         for piece in pieces or ():
             delta = self._calls.place(choice, piece)
             if delta.id or delta.name or delta.arguments or delta.opaque:
-                deltas.add(delta)
+                deltas.add_piece(delta)
 
     def _reason(self, said: Said, deltas: _Deltas) -> None:
         """The same thought may come under both names; it counts once."""
