@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable
 from chatops_bot.context.followups import MAX_FOLLOWUPS
 from chatops_bot.domain.followup import FollowUp
 from chatops_bot.domain.language import Language, language_of
+from chatops_bot.domain.regex import regex
 
 ALREADY_ASKED = 0.8
 """The share of a suggestion's words that stand in what was just asked, from which on it is a part of it."""
 
-_BREVITY = re.compile(
+_BREVITY = regex(
     r"\b(?:brief(?:ly)?|in short|concise(?:ly)?|tl;?dr|(?:one|a single)[- ](?:line|word|sentence)r?|in (?:a few|two|three) words"
     r"|yes(?: or |/)no|y/n"
     r"|(?:just|only) (?:tell me |say |give me )?(?:the |a )?(?:\w+ )?(?:number|count|names?|ids?|status|answer|yes|no)"
@@ -25,7 +26,7 @@ _BREVITY = re.compile(
     r"|不用(?:解释|展开|建议)|别废话|长话短说|是或否|是还是不是",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[a-z0-9_]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_WORD = regex(r"[a-z0-9_]+|[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _FILLER = frozenset(
     [
         "a",

@@ -10,12 +10,12 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from chatops_bot.domain.model import Message, RecordMessage, UserMessage
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import fillers
 from chatops_bot.llm.offline.arguments import NOTHING, Target, ids_in, mask
 from chatops_bot.llm.offline.content import Content, id_of, rows_of
 from chatops_bot.llm.offline.conversation import Result, results_in
 from chatops_bot.llm.offline.decisions import record_of
-from chatops_bot.llm.offline.regex import regex
 
 _SHORTEST_NAME = 3
 """Letters of a Latin name that is found in running text: a task named "db" would be found everywhere."""
