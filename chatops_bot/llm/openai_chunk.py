@@ -11,21 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-
-class Function(msgspec.Struct, gc=False):
-    name: str | None = None
-    arguments: Any = None
-    """Text by the protocol; some providers send the object itself."""
-
-
-class CallPiece(msgspec.Struct, gc=False):
-    index: int | None = None
-    id: str | None = None
-    function: Function | None = None
-    extra_content: Any = None
-    """Gemini's compatible endpoint puts the signature of a thought here."""
-    provider_specific_fields: Any = None
-    """LiteLLM puts it here."""
+from chatops_bot.llm.call_sorting import CallPiece, Function
 
 
 class Part(msgspec.Struct, gc=False):
@@ -64,6 +50,9 @@ class Chunk(msgspec.Struct, gc=False):
     error: Any = None
     object: Any = None
     """`error` when the chunk itself is the error object."""
+    message: Any = None
+    detail: Any = None
+    """Of an error that stands under no key, as gateways write it; a chunk of an answer has none."""
 
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)

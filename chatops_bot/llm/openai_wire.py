@@ -4,14 +4,13 @@ An `AnswerParser` is fed an answer's bytes in pieces of any size and gives delta
 answer is complete when the provider said so, by `[DONE]` or by a finish reason in every choice that it opened. Anything
 else is broken off, whatever was parsed before, so a call that was cut can never look finished.
 
-Providers disagree about how the pieces of a call are marked; `CallSorter` holds what we know about that. Ids are passed
-on as they came, empty or double: making them unique is the business of whoever merges the deltas.
+Which call a piece belongs to, `call_sorting` knows.
 """
 
 import json
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from chatops_bot.domain.errors import ModelBroke, ModelError
@@ -22,22 +21,16 @@ from chatops_bot.domain.model import (
     ReasoningDelta,
     TextDelta,
     TextEnded,
+    ThoughtEnded,
     ToolCallDelta,
     Usage,
 )
-from chatops_bot.llm.openai_chunk import (
-    UNREADABLE,
-    CallPiece,
-    Choice,
-    Function,
-    Part,
-    Said,
-    decode_chunk,
-    word_in,
-)
+from chatops_bot.llm.call_sorting import CallPiece, CallSorter
+from chatops_bot.llm.openai_chunk import UNREADABLE, Choice, Chunk, Part, Said, decode_chunk, word_in
 from chatops_bot.llm.openai_errors import ProviderErrors
-from chatops_bot.llm.reasoning import BLOCK_FIELDS, ReasoningMerger, ThinkSplitter
+from chatops_bot.llm.reasoning import BLOCK_FIELDS, ReasoningMerger, StrayEnd, ThinkSplitter
 from chatops_bot.llm.sse import EventSplitter
+from chatops_bot.llm.surrogates import SurrogateMender
 
 ANSWER_BYTES = 8 << 20
 """The most that one event, or one answer that is not streamed, may hold. A whole answer of a large model is below 1 MiB."""
@@ -51,95 +44,6 @@ _BLOCKED = frozenset(
 )  # fmt: skip
 _FAILED = frozenset({"error", "insufficient_system_resource"})
 """Finish reasons that say the provider gave up in the middle, as OpenRouter and DeepSeek do."""
-
-
-@dataclass(slots=True)
-class _OpenCall:
-    index: int
-    id: str = ""
-    name: str = ""
-    arguments: list[str] = field(default_factory=list)
-
-    @property
-    def complete(self) -> bool:
-        try:
-            json.loads("".join(self.arguments))
-        except (ValueError, RecursionError):
-            return False
-        return True
-
-
-class CallSorter:
-    """Decides which call a piece belongs to, and numbers the calls of an answer in the order in which they begin.
-
-    With an index, a piece belongs to the call of that index in its choice, unless it brings another id and a name too:
-    some providers give every call the index 0, others give every piece a new id, but no name. A bare piece whose index is
-    unknown goes on with the newest call.
-
-    Without an index, a piece belongs to the call with its id, or to the newest call if it has no id either. It begins a
-    call when there is none, when it names another tool, or when it names the tool again and begins an object although
-    the arguments of that call are complete.
-    """
-
-    def __init__(self) -> None:
-        self.started = 0
-        self._by_index: dict[tuple[int, int], _OpenCall] = {}
-        self._by_id: dict[tuple[int, str], _OpenCall] = {}
-        self._newest: dict[int, _OpenCall] = {}
-
-    def place(self, choice: int, piece: CallPiece) -> ToolCallDelta:
-        """The piece as a delta with a distinct index; id and name are given once, when they first come."""
-        function = piece.function or Function()
-        identity, name = piece.id or "", function.name or ""
-        arguments = _text_of_arguments(function.arguments)
-        if piece.index is not None:
-            call = self._by_index.get((choice, piece.index))
-            if call is None and not identity and not name:
-                call = self._newest.get(choice)
-            begins = call is not None and bool(identity and name and call.id and call.id != identity)
-        else:
-            call = self._by_id.get((choice, identity)) if identity else self._newest.get(choice)
-            begins = call is not None and bool(name) and _named_anew(call, name, arguments)
-        if call is None or begins:
-            call = _OpenCall(self.started)
-            self.started += 1
-        if piece.index is not None:
-            self._by_index[choice, piece.index] = call
-        if identity:
-            self._by_id[choice, identity] = call
-        self._newest[choice] = call
-        opaque = ""
-        if piece.extra_content is not None or piece.provider_specific_fields is not None:
-            opaque = _opaque(piece)
-        delta = ToolCallDelta(
-            call.index, "" if call.id else identity, "" if call.name else name, arguments, opaque
-        )
-        call.id, call.name = call.id or identity, call.name or name
-        call.arguments.append(arguments)
-        return delta
-
-
-def _named_anew(call: _OpenCall, name: str, arguments: str) -> bool:
-    """Asked for each piece that has a name; `complete` parses all that came so far, so it is asked last and seldom."""
-    if not call.name:
-        return False
-    return name != call.name or (arguments.lstrip()[:1] == "{" and call.complete)
-
-
-def _opaque(piece: CallPiece) -> str:
-    fields = {
-        "extra_content": piece.extra_content,
-        "provider_specific_fields": piece.provider_specific_fields,
-    }
-    return json.dumps(
-        {name: value for name, value in fields.items() if value is not None}, ensure_ascii=False
-    )
-
-
-def _text_of_arguments(arguments: Any) -> str:
-    if arguments is None:
-        return ""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
 class _Deltas:
@@ -182,23 +86,27 @@ class _Deltas:
 
 class AnswerParser:
     """Turns the bytes of one answer into deltas. `errors` makes the errors, in the provider's name; `model` names the
-    model in `Finished`.
+    model in `Finished`; `thinks_first` is what the parser of the answer before said of itself by that name.
 
     `feed` never raises: what goes wrong ends the answer and is raised by `close`, so that the deltas before it are not lost.
     An answer that begins with a brace is one JSON document from a provider that does not stream.
     """
 
-    def __init__(self, errors: ProviderErrors, model: str = "") -> None:
+    def __init__(self, errors: ProviderErrors, model: str = "", *, thinks_first: str | None = "") -> None:
         self._errors = errors
         self._model = model
         self._events: EventSplitter | None = None
         self._document: bytearray | None = None
         self._calls = CallSorter()
-        self._think = ThinkSplitter()
+        self._think = ThinkSplitter(thinks_first or "")
+        self._stray = StrayEnd() if thinks_first is None else None
+        self._thought_first = thinks_first
+        self._mender = SurrogateMender()
         self._reasoning = ReasoningMerger()
         self._streamed = False
         self._in_text = False
         self._text_ended = False
+        self._wrote = False
         self._reasons: dict[int, str] = {}
         self._answered = False
         self._usage = Usage()
@@ -215,6 +123,17 @@ class AnswerParser:
         """Every choice has its finish reason; only the usage may be missing."""
         return self._answered
 
+    @property
+    def thinks_first(self) -> str | None:
+        """The tag behind which the text begins, of a model that begins inside a thought without saying so; empty for one that does
+        not; None while nobody knows. What one answer showed, the next is read by: an answer that only quotes such a tag cannot
+        make another of a model that is known."""
+        if self._stray is not None and self._stray.closing:
+            return self._stray.closing
+        if not self._wrote or self._think.raw:
+            return self._thought_first
+        return None if self._thought_first else ""
+
     def feed(self, data: bytes) -> list[ModelDelta]:
         """The deltas that `data` completes, in order, never a `Finished`."""
         deltas = _Deltas()
@@ -226,7 +145,7 @@ class AnswerParser:
                 raise self._errors.rubbish()
         except ModelError as failure:
             self._failure = failure
-        return deltas.taken()
+        return self._watched(deltas.taken())
 
     def close(self) -> list[ModelDelta]:
         """What the end of the answer completes; the last one is `Finished`. Raises the ModelError that it ended in."""
@@ -240,8 +159,29 @@ class AnswerParser:
                 if not self.answered:
                     raise
         self._end_text(rest)
-        rest.add(self._finished())
-        return rest.taken()
+        deltas = self._watched(rest.taken())
+        return [*deltas, self._finished()]
+
+    def _watched(self, deltas: list[ModelDelta]) -> list[ModelDelta]:
+        """`deltas`, with the end of a thought that looked like text."""
+        stray = self._stray
+        if stray is None or self._think.raw:
+            self._wrote = self._wrote or any(isinstance(delta, TextDelta) for delta in deltas)
+            return deltas
+        watched: list[ModelDelta] = []
+        for delta in deltas:
+            if isinstance(delta, TextDelta):
+                self._wrote = True
+                ended, text = stray.feed(delta.text)
+                if ended:
+                    watched.append(ThoughtEnded())
+                if text:
+                    watched.append(delta if text is delta.text else TextDelta(text))
+                continue
+            if isinstance(delta, TextEnded) and (rest := stray.close()):
+                watched.append(TextDelta(rest))
+            watched.append(delta)
+        return watched
 
     def _events_in(self, data: bytes) -> list[bytes]:
         if self._events is None and self._document is None:
@@ -292,16 +232,19 @@ class AnswerParser:
         self._in_text = self._think.settled
 
     def _event(self, event: bytes, deltas: _Deltas) -> None:
+        """Any other event."""
         try:
             chunk = decode_chunk(event)
         except UNREADABLE as error:
             event = event.strip()
             self._done = event == b"[DONE]"
-            if event and not self._done:
-                raise self._undecodable() from error
-            return
+            if self._done or not event:
+                return
+            chunk = self._lenient(event, error)
         if chunk.error or chunk.object == "error":
             raise self._errors.from_stream(chunk.error or json.loads(event))
+        if chunk.choices is None and (chunk.message or chunk.detail):
+            raise self._errors.from_stream(json.loads(event))
         if chunk.usage is not None:
             self._usage = _usage(chunk.usage)
         choices = chunk.choices or ()
@@ -324,6 +267,15 @@ class AnswerParser:
         if choice.finish_reason or number not in self._reasons:
             self._reasons[number] = (choice.finish_reason or "").lower()
             self._answered = all(self._reasons.values())
+
+    def _lenient(self, event: bytes, error: Exception) -> Chunk:
+        """A chunk as the standard library reads it, which takes NaN, with halves of characters put together and without the nulls
+        that some gateways put into lists. Raises what `_undecodable` says for one that is no chunk all the same."""
+        try:
+            value = json.loads(self._mender.mend(event))
+            return msgspec.convert(_without_nulls(value), Chunk, strict=False)
+        except (ValueError, RecursionError):
+            raise self._undecodable() from error
 
     def _undecodable(self) -> ModelError:
         """Broken JSON is a broken-off answer once the provider has spoken the protocol, and rubbish before."""
@@ -396,7 +348,20 @@ class AnswerParser:
             reason = FinishReason.TRUNCATED
         else:
             reason = FinishReason.TOOL_CALLS if self._calls.started else FinishReason.STOP
-        return Finished(reason, self._usage, self._reasoning.merged(self._think.raw), self._model)
+        return Finished(
+            reason,
+            self._usage,
+            self._reasoning.merged(self._think.raw or (self._stray.raw if self._stray else "")),
+            self._model,
+        )
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value if each is not None]
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items()}
+    return value
 
 
 def _text_of(parts: list[Part], deltas: _Deltas) -> str:

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from slack_sdk.web.async_client import AsyncWebClient
 
-from chatops_bot.app.bootstrap import Bot, open_bot
+from chatops_bot.app.bootstrap import Beats, Bot, open_bot
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import (
     AccountConfig,
@@ -42,12 +42,15 @@ from chatops_bot.scheduler.settings import SchedulerSettings
 from chatops_bot.simulators.slack import Settings, Workspace
 from tests.scenarios.gateway import Gateway, open_gateway
 from tests.scenarios.seeded_scheduler import put_seeded_data
+from tests.small_tools import put_words
 from tests.tracked import ROOT
 
 Json = dict[str, Any]
 DEADLINE = 20.0
 POLL = 0.06
 """Seconds between two looks. Each costs some 3 ms of CPU, half of them here and half in the workspace that answers."""
+QUICK = Beats(sweep=0.3)
+"""What is due is noticed at this beat and not at the product's, which is some seconds."""
 WEBHOOK_TOKEN = "hook-token-of-the-tests"
 KEYS = read_keys({"CHATOPS_KEY": bytes(range(32)).hex()}, None)
 ACCOUNTS = ("viewer", "operator", "admin")
@@ -77,6 +80,7 @@ class World:
     to_scheduler: Gateway
     people: Json = field(default_factory=dict)
     posts: Pace = POSTS
+    beats: Beats = QUICK
 
     def config(self, **changes: Any) -> Config:
         people = {person["id"]: person["role"] for person in self.people.values()}
@@ -128,14 +132,19 @@ class World:
     ) -> AsyncIterator[Bot]:
         """A running bot; `model` None is the one of the secrets, else the offline one. A scripted model must have played
         its whole script."""
+        config = config or self.config()
+        if tools and config.agents.folder is None:
+            words = put_words(self.folder / "words", [tool.spec for tool in tools])
+            config = config.model_copy(update={"agents": config.agents.model_copy(update={"folder": words})})
         async with open_bot(
-            config or self.config(),
+            config,
             secrets or self.secrets(),
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),
             model=model,
             wrap_store=wrap_store,
             posts=self.posts,
+            beats=self.beats,
             tools=tools,
             logs=logs,
             routed=routed,
