@@ -148,16 +148,9 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
             Hold.NEGATED if is_prohibited else Hold.REPORTED if is_reported and not wish.is_polite else hold
         )
         if wish.kind is Kind.CREATE:
-            # A schedule speaks of every day and of times: only these two hold a creation.
-            is_held = held in (Hold.NEGATED, Hold.CONDITIONAL, Hold.REPORTED)
-            intents[first:] = [
-                intent for intent in intents[first:] if not intent.is_bare
-            ]  # what it is to run
-            intents.append(
-                Intent(Kind.HELD, hold=held, held=Kind.CREATE)
-                if is_held
-                else Intent(Kind.CREATE, new_task=new_task_in(message))
-            )
+            # What was only named before is what the task is to run.
+            spoken = [intent for intent in intents[first:] if not intent.is_bare]
+            intents[first:] = [*spoken, _creation(message, held)]
             return
         held = held or (Hold.PART if wish.is_partial else None)
         intent = Intent(wish.kind, _target(message, clause, wish.kind, wish.words))
@@ -165,6 +158,13 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
     if any(intent.hold is Hold.CONDITIONAL for intent in intents[first:]):
         # "If it fails again, …": the condition is not a question.
         intents[first:] = [intent for intent in intents[first:] if intent.kind is Kind.HELD]
+
+
+def _creation(message: Masked, held: Hold | None) -> Intent:
+    """A schedule speaks of every day and of times: only these three hold a creation."""
+    if held in (Hold.NEGATED, Hold.CONDITIONAL, Hold.REPORTED):
+        return Intent(Kind.HELD, hold=held, held=Kind.CREATE)
+    return Intent(Kind.CREATE, new_task=new_task_in(message))
 
 
 def _called(upon: CalledUpon, hold: Hold | None, window: Window | None) -> Intent:
