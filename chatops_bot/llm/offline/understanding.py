@@ -6,6 +6,7 @@ a later time or "all of them" is held and explained, never acted on.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -84,19 +85,32 @@ def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
     joined = _joined(intents)
     # A greeting is answered only where nothing else is asked.
     wanted = tuple(intent for intent in joined if intent.kind is not Kind.HELP)
-    return _within_a_skill(wanted or joined)[:_MOST_INTENTS]
+    return (wanted or joined)[:_MOST_INTENTS]
 
 
-def _within_a_skill(intents: tuple[Intent, ...]) -> tuple[Intent, ...]:
-    """What else is asked beside a skill is what it is to be used for."""
-    used = [intent for intent in intents if intent.kind is Kind.SKILL]
+def with_skills(intents: tuple[Intent, ...], known: Collection[str]) -> tuple[Intent, ...]:
+    """`intents` where skills of the `known` names can be used: what else is asked beside one is what it is to be used for.
+
+    Who says to use what is none of them, and does not call it a skill, has named a task.
+    """
+    told = tuple(_skill_or_task(intent, known) for intent in intents)
+    used = [intent for intent in told if intent.kind is Kind.SKILL]
     if not used:
-        return intents
-    about = [intent for intent in intents if intent.kind not in {*WRITES, Kind.SKILL, Kind.HELD}]
+        return told
+    about = [intent for intent in told if intent.kind not in {*WRITES, Kind.SKILL, Kind.HELD}]
     target = next((each.target for each in (*used, *about) if not each.target.is_empty), NOTHING)
     window = next((each.window for each in (*used, *about) if each.window is not None), None)
     first = replace(used[0], target=target, window=window)
-    return tuple(first if each is used[0] else each for each in intents if each not in about)
+    return tuple(first if each is used[0] else each for each in told if each not in about)
+
+
+def _skill_or_task(intent: Intent, known: Collection[str]) -> Intent:
+    if intent.kind is not Kind.SKILL or not intent.is_bare:
+        return intent
+    if intent.said.casefold() not in known:
+        return replace(intent, kind=Kind.DETAIL, said="")
+    others = tuple(name for name in intent.target.names if name != intent.said)
+    return replace(intent, target=replace(intent.target, names=others), is_bare=False)
 
 
 def _held(intent: Intent, why: Hold = Hold.NEGATED) -> Intent:
@@ -172,7 +186,8 @@ def _called(upon: CalledUpon, hold: Hold | None, window: Window | None) -> Inten
         return Intent(Kind.HELD, Target((upon.said,) if upon.said else ()), hold=Hold.NEGATED)
     if upon.kind is not Kind.SKILLS and hold in (Hold.CONDITIONAL, Hold.DEFERRED):
         return Intent(Kind.HELD, hold=hold)
-    return Intent(upon.kind, Target(upon.names), window=window, is_bare=upon.is_bare, said=upon.said)
+    names = (upon.said, *upon.names) if upon.is_bare else upon.names
+    return Intent(upon.kind, Target(names), window=window, is_bare=upon.is_bare, said=upon.said)
 
 
 def _creates(clause: str) -> bool:
