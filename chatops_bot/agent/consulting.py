@@ -33,10 +33,8 @@ ANSWER_CHARS = 8_000
 
 class ConsultArguments(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
-    agent_id: str = Field(description="Exact id of the agent to ask.", max_length=64)
-    question: str = Field(
-        description="The whole question, with the ids and times it is about.", min_length=1, max_length=4_000
-    )
+    agent_id: str = Field(max_length=64)
+    question: str = Field(min_length=1, max_length=4_000)
 
 
 class Aside:
@@ -69,17 +67,18 @@ class Consultant:
     briefs: Briefs
 
 
+CONSULT_SPEC = ToolSpec(
+    CONSULT_AGENT, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
+    timeout=CONSULT_SECONDS, of_agent=True, label_argument="agent_id",
+)  # fmt: skip
+
+
 class ConsultAgent:
-    def __init__(self, description: Phrase, depth: int = 1, timeout: float = CONSULT_SECONDS) -> None:
-        """`description` is what the model reads of the tool; `depth` is how many consultations may stand inside each other, and
-        `timeout` how many seconds one gets."""
+    def __init__(self, depth: int = 1, spec: ToolSpec = CONSULT_SPEC) -> None:
+        """`depth` is how many consultations may stand inside each other."""
         self._depth = depth
         self._desk: Consultant | None = None
-        self.spec = ToolSpec(
-            CONSULT_AGENT, description.en, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
-            timeout=timeout, of_agent=True, label_argument="agent_id",
-            description_zh=description.zh,
-        )  # fmt: skip
+        self.spec = spec
 
     def answer_with(self, loop_over: Callable[[Transcripts], Loop], briefs: Briefs) -> None:
         """To be called once before the first turn: `loop_over` makes the loop of a consultation, with half of a turn's steps, over

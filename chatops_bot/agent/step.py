@@ -19,6 +19,7 @@ from chatops_bot.domain.model import (
     ReasoningDelta,
     TextDelta,
     TextEnded,
+    ThoughtEnded,
     ToolCallDelta,
     Usage,
 )
@@ -67,6 +68,10 @@ class Step:
         match delta:
             case ReasoningDelta(text):
                 self.size += len(text)
+            case ThoughtEnded():
+                self.texts.clear()
+                self._visible.clear()
+                self._guard, self._splitter = WrittenCallGuard(self.tools), FollowupSplitter()
             case TextEnded():
                 return self.close()
             case Finished(reason, usage, reasoning, model):

@@ -39,6 +39,7 @@ from chatops_bot.app.routing import routes
 from chatops_bot.app.skills import BotSkills, read_skills
 from chatops_bot.app.sweeping import sweep
 from chatops_bot.app.web import web_app
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
 from chatops_bot.domain.session import RunningTurn
 from chatops_bot.domain.withheld import Withheld
@@ -100,9 +101,11 @@ async def open_bot(
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
-        texts = configured_texts(config.agents)
+        prompts = PromptRegistry(configured_texts(config.agents, [tool.spec for tool in tools]))
         skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
-        opening = open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
+        opening = open_registry(
+            config, secrets, clock, skills, kept, prompts=prompts, more=tools, routed=routed
+        )
         registry = await stack.enter_async_context(opening)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
@@ -113,7 +116,7 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory, store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered),
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
-            rerouted=metrics.tools_rerouted.inc if routed else None, texts=texts, overhears=every_message if model else configured_overhearing(secrets, ids),
+            rerouted=metrics.tools_rerouted.inc if routed else None, prompts=prompts, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()

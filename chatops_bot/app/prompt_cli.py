@@ -14,9 +14,10 @@ from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, load_redis_url
 from chatops_bot.app.prompt_budgets import write_budgets
 from chatops_bot.app.prompt_config import AgentsConfig
-from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.app.prompt_files import LANGUAGES, configured_texts
 from chatops_bot.app.prompt_sizes import SCENARIOS, prompt_for, reviewed, shipped_skills
 from chatops_bot.app.where import CONFIG, DEMO, Where, tell_of_defaults
+from chatops_bot.context.prompt_lint import lint_tools
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import AgentConfig
 from chatops_bot.context.tokens import estimate
@@ -103,11 +104,7 @@ def lint(config: AgentsConfig) -> int:
     texts = PromptRegistry(configured_texts(config))
     specs = SCHEDULER_SPECS
     names = {spec.name for spec in specs}
-    found = [
-        f"tools: {name} has no scenario in tools.*.yaml"
-        for name in sorted(names)
-        if not texts.scenarios(name).en
-    ]
+    found = [f"tools.{lang}.yaml: {each}" for lang in LANGUAGES for each in lint_tools(texts.tools(lang))]
     for agent in texts:
         at = f"{agent.agent_id} {agent.version} {agent.lang}"
         warnings = {

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from chatops_bot.app.bundled import bundled, load_skill_words
+from chatops_bot.app.known_tools import AGENT_SPECS
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptRegistry
-from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief
+from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext
 from chatops_bot.context.skill_text import ShownSkills, skill_section
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.skill import Skill
-from chatops_bot.domain.tool import OF_THE_AGENT
 from chatops_bot.ports import ToolSpec
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.skillpacks.folder import SkillFolder
@@ -71,14 +71,10 @@ def prompt_for(
 ) -> AgentPrompt:
     """What the agent would be told in `channel`, offered the tools of these names, None for all that it may use. With `skills` it
     is told of them, and has the tools of the agent itself, as a bot has that runs."""
-    briefs = [
-        brief_of(spec, texts.scenarios(spec.name), texts.rank(spec.name))
-        for spec in specs
-        if names is None or spec.name in names
-    ]
+    briefs = [brief_of(spec, texts) for spec in specs if names is None or spec.name in names]
     section = ""
     if skills is not None:
-        briefs += [_brief_of_own(texts, name) for name in OF_THE_AGENT]
+        briefs += [brief_of(spec, texts) for spec in AGENT_SPECS]
         section = skill_section(ShownSkills(skills), (), load_skill_words()[agent.lang], inline)
     session = SessionContext(
         session_id="example",
@@ -90,8 +86,3 @@ def prompt_for(
     allowed = [brief for brief in briefs if agent.tool_allow is None or brief.name in agent.tool_allow]
     options = PromptOptions(tool_text="names", tell_goal=False, skills=section)
     return build_agent_system_prompt(agent, allowed, session, _GOALS[agent.lang], options=options)
-
-
-def _brief_of_own(texts: PromptRegistry, name: str) -> ToolBrief:
-    scenarios = texts.scenarios(name)
-    return ToolBrief(name=name, description=name, permission_level="read", scenarios=scenarios)

@@ -9,13 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event
 
-from chatops_bot.app.bundled import bundled, load_description, load_skill_words
+from chatops_bot.app.bundled import bundled, load_skill_words
 from chatops_bot.app.config import Config
 from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
-from chatops_bot.domain.tool import READ_RESULT, ToolCall
+from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Results, ScriptRunner, Tool, ToolContext, Transcripts
 from chatops_bot.sandbox.runner import NoScripts, ThisMachine
@@ -75,9 +74,8 @@ class BotSkills:
         choice = self.choice
         if choice is None:
             return []
-        scripts, load, run = self.scripts, load_description(LOAD_SKILL), load_description(RUN_SKILL_SCRIPT)
-        runs = [] if scripts is None else [RunSkillScript(choice.skills, scripts, run)]
-        return [LoadSkill(choice.skills, load), *runs]
+        runs = [] if self.scripts is None else [RunSkillScript(choice.skills, self.scripts)]
+        return [LoadSkill(choice.skills), *runs]
 
     def read_result(self, transcripts: Transcripts, results: Results) -> Tool:
         """The tool that reads earlier results back, as far as the person may see the skills that they came from."""
@@ -88,7 +86,7 @@ class BotSkills:
             skills = () if choice is None else choice.skills.visible_to(person, channel)
             return SkillTrail(entries).hides(turn_id, call, [skill.name for skill in skills])
 
-        return ReadResult(transcripts, results, load_description(READ_RESULT), is_hidden)
+        return ReadResult(transcripts, results, is_hidden)
 
     async def refresh(self) -> None:
         """Read the sources, and forget the packages that were used neither before nor are now."""

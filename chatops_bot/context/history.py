@@ -67,13 +67,6 @@ def project(
                 messages.append(
                     UserMessage(filled_message(entry, nonce=marks(f"entry {place}")), entry.author_id)
                 )
-            case FormClosed():
-                closed = canonical_json(
-                    {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
-                )
-                messages.append(
-                    RecordMessage(fence(closed, source="end of a form", nonce=marks(f"entry {place}")))
-                )
             case ModelSaid() if entry.calls:
                 messages.append(assistant_message(trail.masked(place, entry, skills)))
                 for call in entry.calls:
@@ -83,19 +76,9 @@ def project(
                     messages.append(answer_to(call, result, entry.turn_id, marks=marks, words=words))
             case ModelSaid() if (seen := trail.masked(place, entry, skills)).text.strip():
                 messages.append(assistant_message(seen))
-            case ProposalDecided():
-                messages.append(
-                    RecordMessage(
-                        fence(
-                            _decision(entry), source="decision on a proposal", nonce=marks(f"entry {place}")
-                        )
-                    )
-                )
-            case TurnRested() if entry.outcome in _UNUSUAL_ENDS:
-                ended = canonical_json({"turn_ended": entry.outcome.value})
-                messages.append(
-                    RecordMessage(fence(ended, source="end of a turn", nonce=marks(f"entry {place}")))
-                )
+            case FormClosed() | ProposalDecided() | TurnRested() if told := _told(entry):
+                text, source = told
+                messages.append(RecordMessage(fence(text, source=source, nonce=marks(f"entry {place}"))))
             case _:
                 pass  # tool results stand with their calls; an ordinary end says nothing new
     first = next((place for place, each in enumerate(messages) if isinstance(each, UserMessage)), 0)
@@ -183,6 +166,19 @@ def _earlier(entry: EarlierRead) -> str:
         for each in entry.messages
     ]
     return canonical_json({"earlier_messages": told, "left_out": entry.left_out})
+
+
+def _told(entry: FormClosed | ProposalDecided | TurnRested) -> tuple[str, str] | None:
+    """What is told of something that happened between messages, and what that is; None of an ordinary end."""
+    match entry:
+        case ProposalDecided():
+            return _decision(entry), "decision on a proposal"
+        case FormClosed():
+            closed = {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
+            return canonical_json(closed), "end of a form"
+        case TurnRested():
+            ended = canonical_json({"turn_ended": entry.outcome.value})
+            return (ended, "end of a turn") if entry.outcome in _UNUSUAL_ENDS else None
 
 
 def _decision(entry: ProposalDecided) -> str:

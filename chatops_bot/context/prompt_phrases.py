@@ -31,13 +31,16 @@ class CapabilityPhrases(_Group):
 
 
 class ToolPhrases(_Group):
-    """`protocol` are the lines over the list; `none` is what stands there instead of it; `needs_approval` marks a tool."""
+    """`protocol` are the lines over the list; `none` is what stands there instead of it; `needs_approval` marks a tool. `secret`
+    follows what is said of an argument that only a person may give. `recorded` has `{tool}`: an evaluation's, of which only results are there."""
 
     protocol: tuple[Line, ...]
     none: Line
     needs_approval: Line
     arguments: Line
     returns: Line
+    secret: Line
+    recorded: Line
 
 
 class ConstraintPhrases(_Group):
@@ -69,6 +72,8 @@ class ContextPhrases(_Group):
     time: Line
     flagged: Line
     """Has `{rules}`: what the newest message looks like."""
+    kind: Line
+    entities: Line
 
 
 class LoopPhrases(_Group):

@@ -11,17 +11,18 @@ from chatops_bot.context.arm_guard import ArmGuard
 from chatops_bot.context.prompt_types import AgentConfig, Scenarios
 from chatops_bot.context.rollout import Rollouts
 from chatops_bot.domain.errors import ConfigInvalid
-from chatops_bot.domain.language import Language
+from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.tool import ToolText
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTexts:
     """A whole set, checked. `agents` by id, language and version; `defaults` is the version by agent that no rollout changes;
-    `tools` says by language and tool when to use it, `ranks` by tool how far to the front it stands, 0 for one it does not name."""
+    `tools` says by language and tool what a model reads of it, `ranks` by tool how far to the front it stands, 0 for one it does not name."""
 
     agents: Mapping[tuple[str, Language, str], AgentConfig]
     defaults: Mapping[str, str]
-    tools: Mapping[Language, Mapping[str, str]]
+    tools: Mapping[Language, Mapping[str, ToolText]]
     rollouts: Rollouts
     ranks: Mapping[str, int] = field(default_factory=dict)
 
@@ -72,10 +73,21 @@ class PromptRegistry:
         default = self._texts.defaults.get(agent_id, "")
         return self._guard.rested(agent_id, version, default, failed=failed)
 
+    def tools(self, lang: Language) -> Mapping[str, ToolText]:
+        """What a model reads of each tool."""
+        return self._texts.tools[lang]
+
     def scenarios(self, tool: str) -> Scenarios:
         """When to use a tool; empty for one that the texts do not know."""
         zh, en = (self._texts.tools[lang].get(tool) for lang in ("zh", "en"))
-        return Scenarios(zh=(zh,) if zh else (), en=(en,) if en else ())
+        return Scenarios(zh=(zh.when,) if zh else (), en=(en.when,) if en else ())
+
+    def hints(self, tool: str) -> Mapping[str, Phrase]:
+        """What is said of each argument of a tool, for people who are asked for it."""
+        zh, en = (self._texts.tools[lang].get(tool) for lang in ("zh", "en"))
+        if zh is None or en is None:
+            return {}
+        return {name: Phrase(zh.arguments[name], said) for name, said in en.arguments.items()}
 
     def rank(self, tool: str) -> int:
         """How far to the front a tool stands, in the text and on the wire."""

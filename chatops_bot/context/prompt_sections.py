@@ -96,6 +96,11 @@ def context(agent: AgentConfig, session: SessionContext, intent: UserIntent, opt
     lines = ["[CONTEXT]"]
     if options.tell_goal:
         lines.append(f"{words.goal}: {inline(intent.text, GOAL_CHARS)}")
+    if intent.kind:
+        lines.append(f"{words.kind}: {inline(intent.kind, 80)}")
+    if intent.entities:
+        named = (f"{inline(kind, 40)}={inline(value, 160)}" for kind, value in intent.entities.items())
+        lines.append(f"{words.entities}: {'; '.join(named)}")
     if options.flags:
         lines.append(_filled(words.flagged, rules=", ".join(options.flags)))
     if options.suggested_tools:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     AfterValidator,
@@ -21,6 +20,7 @@ from pydantic import (
 from chatops_bot.context.hardening import NAME, json_problem
 from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.domain.language import Language
+from chatops_bot.domain.zones import zone_named
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\$\{.*?\}|\bTODO\b|\bTBD\b", re.IGNORECASE)
 _TEMPLATE_IN_A_NAME = re.compile(_TEMPLATE.pattern + r"|\{\w*\}|<\w+>|\bxxx+\b", re.IGNORECASE)
@@ -198,10 +198,8 @@ class ToolBrief(Value):
 
 
 def _zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError(f"no time zone is named {name!r}; use an IANA name such as Asia/Shanghai") from error
+    if zone_named(name) is None:
+        raise ValueError(f"no time zone is named {name!r}; use an IANA name such as Asia/Shanghai")
     return name
 
 
@@ -246,8 +244,8 @@ class UserIntent(Value):
     """What the turn is for: the newest message, and what routing found in it."""
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), BeforeValidator(_encodable)]
-    kind: str | None = None
-    entities: Mapping[str, str] = Field(default_factory=dict)
+    kind: Outside | None = None
+    entities: Mapping[str, Outside] = Field(default_factory=dict)
 
 
 class PromptOptions(Value):

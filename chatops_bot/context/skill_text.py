@@ -24,7 +24,7 @@ CATALOGUE_CHARS = 6_000
 catalogue that fills the prompt helps to choose none."""
 DESCRIPTION_CHARS = (300, 120, 60, 30, 0)
 
-_FRAME = re.compile(r"\[SKILL nonce=[0-9a-f]{32} name=([a-z0-9][a-z0-9-]{0,63}), [^\n]*\]\n")
+_FRAME = re.compile(r"\[SKILL nonce=([0-9a-f]{32}) name=([a-z0-9][a-z0-9-]{0,63}), [^\n]*\]\n")
 
 
 class SkillWords(BaseModel):
@@ -144,7 +144,14 @@ def framed(content: str, nonce: Callable[[], str], said: str) -> str | None:
     return f"[SKILL nonce={mark} name={name}, {said}]\n{text}\n[END SKILL nonce={mark}]"
 
 
+def unframed(text: str) -> str | None:
+    """The skill's text inside a frame made by `framed`; None when `text` is not exactly one frame."""
+    opening = _FRAME.match(text)
+    closing = f"\n[END SKILL nonce={opening.group(1)}]" if opening else ""
+    return text[opening.end() : -len(closing)] if opening and text.endswith(closing) else None
+
+
 def loaded_in(messages: Iterable[Message]) -> frozenset[str]:
     """The names of the skills whose texts stand in what a model is sent."""
     frames = (_FRAME.match(m.text) for m in messages if isinstance(m, ToolMessage) and m.name == LOAD_SKILL)
-    return frozenset(frame.group(1) for frame in frames if frame is not None)
+    return frozenset(frame.group(2) for frame in frames if frame is not None)

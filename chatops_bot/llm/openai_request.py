@@ -7,7 +7,7 @@ at most the choice of none. What a model said goes back as it came; its reasonin
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -23,9 +23,7 @@ from chatops_bot.domain.model import (
     ToolMessage,
     UserMessage,
 )
-from chatops_bot.domain.tool import ToolCall
-
-ContextRole = Literal["system", "developer", "user"]
+from chatops_bot.domain.tool import ToolCall, call_id_of
 
 NOTHING_RETURNED = "(the tool returned nothing)"
 NOTHING_SAID = "(no text)"
@@ -37,21 +35,22 @@ def encode(
     model: str,
     *,
     speaker: str = "",
-    context_role: ContextRole = "system",
     include_usage: bool = True,
     can_forbid: bool = True,
+    takes_turns: bool = False,
 ) -> bytes:
     """The body of a streaming chat completion, as UTF-8 JSON.
 
     `speaker` is the full name under which this model's messages are remembered. The context message goes right behind the
-    newest user message, so that what precedes it stays the same between calls and can be cached; `context_role` is its
-    role, for providers that accept one system message only. `can_forbid`: the provider knows the choice of no tool. Lone surrogates, which no provider accepts, become question
-    marks.
+    newest user message, so that what precedes it stays the same between calls and can be cached. `can_forbid`: the provider
+    knows the choice of no tool. `takes_turns`: see `_in_turns`. Lone surrogates, which no provider accepts, become question marks.
     """
     body: dict[str, Any] = {"model": model, "stream": True}
     if include_usage:
         body["stream_options"] = {"include_usage": True}
-    body["messages"] = [_message(message, context_role, speaker) for message in _in_order(request.messages)]
+    own_ids = _OwnIds(speaker)
+    messages = [_message(message, speaker, own_ids) for message in _in_order(request.messages)]
+    body["messages"] = _in_turns(messages) if takes_turns else messages
     if request.tools:
         body["tools"] = _tools(request.tools)
         if can_forbid and not request.may_call:
@@ -75,14 +74,51 @@ def _in_order(messages: tuple[Message, ...]) -> list[Message]:
     return [*before, *context, *after]
 
 
-def _message(message: Message, context_role: ContextRole, speaker: str) -> dict[str, Any]:
+class _OwnIds:
+    """Ids of calls as the model that is asked takes them: its own as they came, those of other models in the form of which no
+    provider is known that refuses it. Mistral takes nine letters and digits and nothing else, OpenAI at most 40 characters,
+    and each sends longer ones or others of its own.
+    """
+
+    def __init__(self, speaker: str) -> None:
+        self._speaker = speaker
+        self._foreign: dict[str, str] = {}
+
+    def called(self, message: AssistantMessage) -> None:
+        if message.model and message.model != self._speaker:
+            for call in message.calls:
+                self._foreign[call.id] = call_id_of(call.id)
+
+    def __getitem__(self, call_id: str) -> str:
+        return self._foreign.get(call_id, call_id)
+
+
+def _in_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages for a provider, or the template of a model, that knows one system message at the very front, that wants
+    person and model to take turns, and the model's word behind a result (mistral-common; templates of Llama and Gemma)."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        last = turns[-1] if turns else {}
+        if last and message["role"] == "system":
+            message = {**message, "role": "user"}
+        if message["role"] == "user" and last.get("role") == "tool":
+            turns.append({"role": "assistant", "content": NOTHING_SAID})
+        elif message["role"] == last.get("role") == "user":
+            turns[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
+            continue
+        turns.append(message)
+    return turns
+
+
+def _message(message: Message, speaker: str, own_ids: _OwnIds) -> dict[str, Any]:
     text = message.text
     match message:  # most frequent kinds first: each call sends the whole conversation
         case ToolMessage():
             content = text if text.strip() else NOTHING_RETURNED
-            return {"role": "tool", "tool_call_id": message.call_id, "content": content}
+            return {"role": "tool", "tool_call_id": own_ids[message.call_id], "content": content}
         case AssistantMessage():
-            return _assistant(message, own=bool(speaker) and message.model == speaker)
+            own_ids.called(message)
+            return _assistant(message, own_ids, own=bool(speaker) and message.model == speaker)
         case UserMessage():
             return {
                 "role": "user",
@@ -90,13 +126,11 @@ def _message(message: Message, context_role: ContextRole, speaker: str) -> dict[
             }
         case RecordMessage():
             return {"role": "user", "content": text if text.strip() else NOTHING_SAID}
-        case SystemMessage():
+        case SystemMessage() | ContextMessage():
             return {"role": "system", "content": text}
-        case ContextMessage():
-            return {"role": context_role, "content": text}
 
 
-def _assistant(message: AssistantMessage, *, own: bool) -> dict[str, Any]:
+def _assistant(message: AssistantMessage, own_ids: _OwnIds, *, own: bool) -> dict[str, Any]:
     encoded: dict[str, Any] = {"role": "assistant"}
     content = message.text
     if own:
@@ -108,18 +142,18 @@ def _assistant(message: AssistantMessage, *, own: bool) -> dict[str, Any]:
             encoded[reasoning.field] = reasoning.text
     encoded["content"] = content if content.strip() else None
     if message.calls:
-        encoded["tool_calls"] = [_call(call, own=own) for call in message.calls]
+        encoded["tool_calls"] = [_call(call, own_ids, own=own) for call in message.calls]
     elif encoded["content"] is None:
         encoded["content"] = NOTHING_SAID
     return encoded
 
 
-def _call(call: ToolCall, *, own: bool) -> dict[str, Any]:
+def _call(call: ToolCall, own_ids: _OwnIds, *, own: bool) -> dict[str, Any]:
     """Arguments are a JSON object by now: `context.history` sees to that for every model."""
     function = {"name": call.name, "arguments": call.arguments}
     return {
         **(_fields_in(call.opaque) if own else {}),
-        "id": call.id,
+        "id": own_ids[call.id],
         "type": "function",
         "function": function,
     }

@@ -4,12 +4,9 @@ An `AnswerParser` is fed an answer's bytes in pieces of any size and gives delta
 answer is complete when the provider said so, by `[DONE]` or by a finish reason in every choice that it opened. Anything
 else is broken off, whatever was parsed before, so a call that was cut can never look finished.
 
-Providers disagree about how the pieces of a call are marked; `CallSorter` holds what we know about that. Ids are passed
-on as they came, empty or double: making them unique is the business of whoever merges the deltas.
+Which call a piece belongs to, `call_sorting` knows.
 """
 
-import json
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -22,31 +19,17 @@ from chatops_bot.domain.model import (
     ReasoningDelta,
     TextDelta,
     TextEnded,
-    ToolCallDelta,
+    ThoughtEnded,
     Usage,
 )
+from chatops_bot.llm.call_sorting import CallPiece, CallSorter, Function
 from chatops_bot.llm.openai_errors import ProviderErrors
-from chatops_bot.llm.reasoning import BLOCK_FIELDS, ReasoningMerger, ThinkSplitter
+from chatops_bot.llm.reasoning import BLOCK_FIELDS, ReasoningMerger, StrayEnd, ThinkSplitter
 from chatops_bot.llm.sse import EventSplitter
+from chatops_bot.llm.surrogates import SurrogateMender
 
 ANSWER_BYTES = 8 << 20
 """The most that one event, or one answer that is not streamed, may hold. A whole answer of a large model is below 1 MiB."""
-
-
-class _Function(msgspec.Struct, gc=False):
-    name: str | None = None
-    arguments: Any = None
-    """Text by the protocol; some providers send the object itself."""
-
-
-class _CallPiece(msgspec.Struct, gc=False):
-    index: int | None = None
-    id: str | None = None
-    function: _Function | None = None
-    extra_content: Any = None
-    """Gemini's compatible endpoint puts the signature of a thought here."""
-    provider_specific_fields: Any = None
-    """LiteLLM puts it here."""
 
 
 class _Part(msgspec.Struct, gc=False):
@@ -63,8 +46,8 @@ class _Said(msgspec.Struct, gc=False):
     reasoning_details: Any = None
     thinking_blocks: Any = None
     extra_content: Any = None
-    tool_calls: list[_CallPiece] | None = None
-    function_call: _Function | None = None
+    tool_calls: list[CallPiece] | None = None
+    function_call: Function | None = None
     """The protocol before `tool_calls`: one call, without id."""
 
 
@@ -99,95 +82,6 @@ _FAILED = frozenset({"error", "insufficient_system_resource"})
 """Finish reasons that say the provider gave up in the middle, as OpenRouter and DeepSeek do."""
 
 
-@dataclass(slots=True)
-class _OpenCall:
-    index: int
-    id: str = ""
-    name: str = ""
-    arguments: list[str] = field(default_factory=list)
-
-    @property
-    def complete(self) -> bool:
-        try:
-            json.loads("".join(self.arguments))
-        except (ValueError, RecursionError):
-            return False
-        return True
-
-
-class CallSorter:
-    """Decides which call a piece belongs to, and numbers the calls of an answer in the order in which they begin.
-
-    With an index, a piece belongs to the call of that index in its choice, unless it brings another id and a name too:
-    some providers give every call the index 0, others give every piece a new id, but no name. A bare piece whose index is
-    unknown goes on with the newest call.
-
-    Without an index, a piece belongs to the call with its id, or to the newest call if it has no id either. It begins a
-    call when there is none, when it names another tool, or when it names the tool again and begins an object although
-    the arguments of that call are complete.
-    """
-
-    def __init__(self) -> None:
-        self.started = 0
-        self._by_index: dict[tuple[int, int], _OpenCall] = {}
-        self._by_id: dict[tuple[int, str], _OpenCall] = {}
-        self._newest: dict[int, _OpenCall] = {}
-
-    def place(self, choice: int, piece: _CallPiece) -> ToolCallDelta:
-        """The piece as a delta with a distinct index; id and name are given once, when they first come."""
-        function = piece.function or _Function()
-        identity, name = piece.id or "", function.name or ""
-        arguments = _text_of_arguments(function.arguments)
-        if piece.index is not None:
-            call = self._by_index.get((choice, piece.index))
-            if call is None and not identity and not name:
-                call = self._newest.get(choice)
-            begins = call is not None and bool(identity and name and call.id and call.id != identity)
-        else:
-            call = self._by_id.get((choice, identity)) if identity else self._newest.get(choice)
-            begins = call is not None and bool(name) and _named_anew(call, name, arguments)
-        if call is None or begins:
-            call = _OpenCall(self.started)
-            self.started += 1
-        if piece.index is not None:
-            self._by_index[choice, piece.index] = call
-        if identity:
-            self._by_id[choice, identity] = call
-        self._newest[choice] = call
-        opaque = ""
-        if piece.extra_content is not None or piece.provider_specific_fields is not None:
-            opaque = _opaque(piece)
-        delta = ToolCallDelta(
-            call.index, "" if call.id else identity, "" if call.name else name, arguments, opaque
-        )
-        call.id, call.name = call.id or identity, call.name or name
-        call.arguments.append(arguments)
-        return delta
-
-
-def _named_anew(call: _OpenCall, name: str, arguments: str) -> bool:
-    """Asked for each piece that has a name; `complete` parses all that came so far, so it is asked last and seldom."""
-    if not call.name:
-        return False
-    return name != call.name or (arguments.lstrip()[:1] == "{" and call.complete)
-
-
-def _opaque(piece: _CallPiece) -> str:
-    fields = {
-        "extra_content": piece.extra_content,
-        "provider_specific_fields": piece.provider_specific_fields,
-    }
-    return json.dumps(
-        {name: value for name, value in fields.items() if value is not None}, ensure_ascii=False
-    )
-
-
-def _text_of_arguments(arguments: Any) -> str:
-    if arguments is None:
-        return ""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-
-
 class _Deltas:
     """The deltas of one read, in order. Pieces of text that came together, and next to each other, are one delta."""
 
@@ -214,22 +108,26 @@ class _Deltas:
 
 class AnswerParser:
     """Turns the bytes of one answer into deltas. `errors` makes the errors, in the provider's name; `model` names the
-    model in `Finished`.
+    model in `Finished`; `thinks_first` is what the parser of the answer before said of itself by that name.
 
     `feed` never raises: what goes wrong ends the answer and is raised by `close`, so that the deltas before it are not lost.
     An answer that begins with a brace is one JSON document from a provider that does not stream.
     """
 
-    def __init__(self, errors: ProviderErrors, model: str = "") -> None:
+    def __init__(self, errors: ProviderErrors, model: str = "", *, thinks_first: str = "") -> None:
         self._errors = errors
         self._model = model
         self._events: EventSplitter | None = None
         self._document: bytearray | None = None
         self._calls = CallSorter()
-        self._think = ThinkSplitter()
+        self._think = ThinkSplitter(thinks_first)
+        self._stray = StrayEnd()
+        self._thought_first = thinks_first
+        self._mender = SurrogateMender()
         self._reasoning = ReasoningMerger()
         self._streamed = False
         self._text_ended = False
+        self._wrote = False
         self._reasons: dict[int, str] = {}
         self._answered = False
         self._usage = Usage()
@@ -246,6 +144,13 @@ class AnswerParser:
         """Every choice has its finish reason; only the usage may be missing."""
         return self._answered
 
+    @property
+    def thinks_first(self) -> str:
+        """The tag behind which the text began, in an answer that began inside a thought without saying so; else empty."""
+        if self._stray.closing:
+            return self._stray.closing
+        return self._thought_first if self._think.raw or not self._wrote else ""
+
     def feed(self, data: bytes) -> list[ModelDelta]:
         """The deltas that `data` completes, in order, never a `Finished`."""
         deltas = _Deltas()
@@ -257,7 +162,7 @@ class AnswerParser:
                 raise self._errors.rubbish()
         except ModelError as failure:
             self._failure = failure
-        return deltas.taken()
+        return self._watched(deltas.taken())
 
     def close(self) -> list[ModelDelta]:
         """What the end of the answer completes; the last one is `Finished`. Raises the ModelError that it ended in."""
@@ -271,8 +176,27 @@ class AnswerParser:
                 if not self.answered:
                     raise
         self._end_text(rest)
-        rest.add(self._finished())
-        return rest.taken()
+        deltas = self._watched(rest.taken())
+        return [*deltas, self._finished()]
+
+    def _watched(self, deltas: list[ModelDelta]) -> list[ModelDelta]:
+        """`deltas`, with the end of a thought that looked like text."""
+        if self._think.raw:
+            return deltas
+        watched: list[ModelDelta] = []
+        for delta in deltas:
+            if isinstance(delta, TextDelta):
+                self._wrote = True
+                ended, text = self._stray.feed(delta.text)
+                if ended:
+                    watched.append(ThoughtEnded())
+                if text:
+                    watched.append(delta if text is delta.text else TextDelta(text))
+                continue
+            if isinstance(delta, TextEnded) and (rest := self._stray.close()):
+                watched.append(TextDelta(rest))
+            watched.append(delta)
+        return watched
 
     def _events_in(self, data: bytes) -> list[bytes]:
         if self._events is None and self._document is None:
@@ -310,9 +234,9 @@ class AnswerParser:
                 if event == b"[DONE]":
                     self._done = True
                     return
-                if event:
-                    raise self._undecodable() from error
-                continue
+                if not event:
+                    continue
+                chunk = self._mended(event, error)
             if chunk.error or chunk.object == "error":
                 raise self._errors.from_stream(chunk.error or msgspec.json.decode(event))
             if chunk.usage is not None:
@@ -337,6 +261,16 @@ class AnswerParser:
         if choice.finish_reason or number not in self._reasons:
             self._reasons[number] = (choice.finish_reason or "").lower()
             self._answered = all(self._reasons.values())
+
+    def _mended(self, event: bytes, error: Exception) -> _Chunk:
+        """What an event says that is JSON but for half a character; raises for any other."""
+        mended = self._mender.mend(event)
+        if mended == event:
+            raise self._undecodable() from error
+        try:
+            return _CHUNK.decode(mended)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise self._undecodable() from error
 
     def _undecodable(self) -> ModelError:
         """Broken JSON is a broken-off answer once the provider has spoken the protocol, and rubbish before."""
@@ -364,7 +298,7 @@ class AnswerParser:
             self._write(said.refusal, deltas)
         pieces = said.tool_calls
         if said.function_call is not None and not pieces:
-            pieces = [_CallPiece(function=said.function_call)]
+            pieces = [CallPiece(function=said.function_call)]
         for piece in pieces or ():
             delta = self._calls.place(choice, piece)
             if delta.id or delta.name or delta.arguments or delta.opaque:
@@ -409,7 +343,9 @@ class AnswerParser:
             reason = FinishReason.TRUNCATED
         else:
             reason = FinishReason.TOOL_CALLS if self._calls.started else FinishReason.STOP
-        return Finished(reason, self._usage, self._reasoning.merged(self._think.raw), self._model)
+        return Finished(
+            reason, self._usage, self._reasoning.merged(self._think.raw or self._stray.raw), self._model
+        )
 
 
 def _text_of(parts: list[_Part], deltas: _Deltas) -> str:

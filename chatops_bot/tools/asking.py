@@ -5,7 +5,7 @@ models that must send every required argument send "".
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -33,6 +33,10 @@ PROVIDER_SECONDS = 5.0
 """How long a list of values may take; without it the value is typed."""
 
 
+def no_hints(tool: str) -> Mapping[str, Phrase]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The arguments of a call, parted: what is known, and those that it cannot do without; `problems` as the tool said them."""
@@ -43,8 +47,9 @@ class Facts:
 
 
 class Asker:
-    """Turns calls that lack facts into forms, each stored in one step with its audit row. `lifetime` is how long a form may be filled in; `secrets` keep what is
-    typed into its secret fields."""
+    """Turns calls that lack facts into forms, each stored in one step with its audit row. `lifetime` is how long a form may be filled in;
+    `secrets` keep what is typed into its secret fields; `hints` says, by tool and argument, what is said to whoever is asked for an
+    argument that says nothing itself."""
 
     def __init__(
         self,
@@ -54,6 +59,7 @@ class Asker:
         redactor: Redactor,
         lifetime: timedelta,
         secrets: SealedSecrets | None = None,
+        hints: Callable[[str], Mapping[str, Phrase]] = no_hints,
     ) -> None:
         self._forms = forms
         self._clock = clock
@@ -61,6 +67,7 @@ class Asker:
         self._redactor = redactor
         self._lifetime = lifetime
         self._secrets = secrets
+        self._hints = hints
 
     def asked(self, inner: Handler) -> Handler:
         async def ask(invocation: Invocation) -> Dispatched:
@@ -106,7 +113,10 @@ class Asker:
 
     async def _form(self, invocation: Invocation, facts: Facts) -> Form | None:
         spec, context, now = invocation.tool.spec, invocation.context, self._clock.now()
-        fields = fields_of(spec.arguments, facts.known, facts.missing, await self._candidates(invocation))
+        candidates = await self._candidates(invocation)
+        fields = fields_of(
+            spec.arguments, facts.known, facts.missing, candidates, hints=self._hints(spec.name)
+        )
         if fields is None:
             return None
         found = await problems_found(invocation.tool, facts.known, context)

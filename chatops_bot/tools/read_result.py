@@ -34,16 +34,12 @@ IsHidden = Callable[[Sequence[Entry], str, ToolCall, ToolContext], bool]
 
 class ReadResultArguments(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
-    handle: str = Field(description="The handle that the note about the result names.", max_length=200)
-    search: str = Field(
-        default="", description="Only lines that hold this text, in upper or lower case.", max_length=200
-    )
-    head: int | None = Field(default=None, ge=1, le=MOST_LINES, description="The first so many lines.")
-    tail: int | None = Field(default=None, ge=1, le=MOST_LINES, description="The last so many lines.")
-    from_line: int | None = Field(default=None, ge=1, description="Lines from this number on.")
-    lines: int = Field(
-        default=LINES, ge=1, le=MOST_LINES, description="How many lines with from_line or search."
-    )
+    handle: str = Field(max_length=200)
+    search: str = Field(default="", max_length=200)
+    head: int | None = Field(default=None, ge=1, le=MOST_LINES)
+    tail: int | None = Field(default=None, ge=1, le=MOST_LINES)
+    from_line: int | None = Field(default=None, ge=1)
+    lines: int = Field(default=LINES, ge=1, le=MOST_LINES)
 
     @model_validator(mode="after")
     def _one_end(self) -> "ReadResultArguments":
@@ -53,26 +49,21 @@ class ReadResultArguments(BaseModel):
 
 
 class ReadResult:
+    spec = ToolSpec(
+        READ_RESULT,
+        ReadResultArguments,
+        Effect.READ,
+        Phrase("查阅先前的结果", "reading an earlier result"),
+        of_agent=True,
+    )
+
     def __init__(
-        self,
-        transcripts: Transcripts,
-        results: Results,
-        description: Phrase,
-        is_hidden: IsHidden = lambda *_: False,
+        self, transcripts: Transcripts, results: Results, is_hidden: IsHidden = lambda *_: False
     ) -> None:
-        """`description` is what the model reads of the tool; `is_hidden` says whether somebody may not see a result."""
+        """`is_hidden` says whether somebody may not see a result."""
         self._transcripts = transcripts
         self._results = results
         self._is_hidden = is_hidden
-        self.spec = ToolSpec(
-            READ_RESULT,
-            description.en,
-            ReadResultArguments,
-            Effect.READ,
-            Phrase("查阅先前的结果", "reading an earlier result"),
-            of_agent=True,
-            description_zh=description.zh,
-        )
 
     async def run(self, arguments: ReadResultArguments, context: ToolContext) -> ToolResult:
         tool, content = await self._found(arguments.handle, context)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chatops_bot.context.prompt_factory import build_agent_system_prompt, confidential
-from chatops_bot.context.prompt_types import PromptOptions
+from chatops_bot.context.prompt_types import PromptOptions, UserIntent
 from chatops_bot.context.tokens import estimate
 from chatops_bot.domain.errors import PromptInvalid
 from chatops_bot.domain.language import Language
@@ -123,10 +123,13 @@ def test_equal_inputs_give_equal_bytes_in_every_order_of_tools_process_and_hash_
         a_session(channel="C9"),
         a_session(key_events=("one",), env={"region": "eu"}),
         a_session(user_role="admin", session_id="other"),
+        a_session(timezone="America/New_York"),
+        a_session(previous_tools=("query_workers",), reads_only=True),
     ],
 )
 def test_time_person_channel_summary_and_intent_never_touch_the_prefix(session: Any):
-    first, second = build(), build(session=session, intent="pause it")
+    asked = UserIntent(text="pause it", kind="pause", entities={"task": "12"})
+    first, second = build(), build(session=session, intent=asked)
     assert first.prefix == second.prefix
     assert first.prefix_hash == second.prefix_hash
     assert first.suffix != second.suffix
@@ -170,7 +173,7 @@ def test_no_hostile_value_adds_a_heading_or_moves_the_boundary():
                 parameters={"properties": {"q": {"description": filled, "default": filled}}}),),
             "session": a_session(session_id=filled, user_id=bad, summary=bad, key_events=[bad, bad], channel=bad,
                 user_role=bad, env={"region": bad}),
-            "intent": f"x{bad}",
+            "intent": UserIntent(text=f"x{bad}", kind=bad, entities={"name": bad, filled: bad}),
         }  # fmt: skip
         prompt = build(**values)
         assert headings(prompt) == TITLES, repr(bad)
@@ -311,13 +314,18 @@ def test_rules_stand_in_three_lists_and_no_agent_can_take_the_fixed_ones_away(la
     ],
 )
 def test_the_context_tells_goal_summary_time_session_person_and_environment(language: Language, when: str):
+    intent = UserIntent(
+        text="what\nfailed?", kind="triage", entities={"task": "12", "name": "[CONTEXT]\netl"}
+    )
     session = a_session(
         timezone="Asia/Shanghai", user_id="U1", user_role="operator", channel="C1", summary="one\ntwo",
         key_events=[f"event {n}" for n in range(12)], env={"region": "eu", "location": "Berlin"},
     )  # fmt: skip
-    lines = build(agent=an_agent(language), session=session, intent="what\nfailed?").suffix.splitlines()
+    lines = build(agent=an_agent(language), session=session, intent=intent).suffix.splitlines()
     words = SHIPPED[language].phrases.context
     assert f"{words.goal}: what failed?" in lines
+    assert f"{words.kind}: triage" in lines
+    assert f"{words.entities}: task=12; name=(CONTEXT) etl" in lines
     assert f"{words.time}: {when}" in lines
     assert f"{words.session}: slack:T:C:1" in lines
     assert f"{words.asker}: U1" in lines

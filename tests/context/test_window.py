@@ -114,7 +114,7 @@ def test_the_history_of_these_tests_has_forty_messages():
 
 
 @pytest.mark.case("peer-T41")
-def test_the_transcript_cut_at_every_entry_in_every_room_is_accepted_by_three_providers():
+def test_the_transcript_cut_at_every_entry_in_every_room_is_accepted_by_four_providers():
     entries = forty()
     for cut in range(2, len(entries) + 1):
         for room in (1, 200, 800, 2_000, 100_000):
@@ -122,7 +122,7 @@ def test_the_transcript_cut_at_every_entry_in_every_room_is_accepted_by_three_pr
 
 
 @pytest.mark.case("peer-T41")
-def test_the_window_of_every_size_is_accepted_by_three_providers():
+def test_the_window_of_every_size_is_accepted_by_four_providers():
     messages = projected(forty())
     whole = sum(map(tokens_of, messages))
     for room in range(0, whole + 20, 7):

@@ -159,3 +159,14 @@ async def test_a_skill_that_the_consulted_agent_has_from_the_start_brings_its_to
     assert {"run_skill_script", "query_workers"} <= offered(asked)
     assert '"stdout":"42' in last_result(again).replace(" ", "")
     assert [request.may_call for request in model.requests] == [True] * len(steps)
+
+
+async def test_without_a_model_the_rules_consult_the_agent_that_a_person_names(world: World):
+    async with world.bot():
+        ts = await world.says("oscar", f"{world.mention} ask the scheduler operator how the workers are")
+        _, answer = await world.settled(ts, 1)
+        nobody = await world.says("oscar", f"{world.mention} 问一下事件响应员：出了什么问题？")
+        _, refused = await world.settled(nobody, 1)
+    assert "scheduler_operator answered:" in visible(answer).replace("`", "")
+    assert "workers are online" in visible(answer)
+    assert "这里不能咨询" in visible(refused)

@@ -36,6 +36,7 @@ from chatops_bot.domain.model import (
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.tool import ToolText
 from chatops_bot.domain.transcript import Prompted, UserSaid
 from chatops_bot.ports import Consultations, ToolContext
 from chatops_bot.sessions.briefing import Briefer
@@ -43,12 +44,13 @@ from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.prompt_keeping import PromptKeeper
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.tools.definitions import Definitions
 from chatops_bot.tools.registry import Registry
-from tests.small_tools import OSCAR, SESSION, Look, Switch
+from tests.small_tools import LOOK, OSCAR, SESSION, SWITCH, Look, Switch, texts_with
 from tests.tracked import ROOT
 
 SECRET = "hunter2-hunter2"
-TEXTS = configured_texts(AgentsConfig())
+TEXTS = texts_with(LOOK, SWITCH)
 
 
 def with_version(version: str, rollouts: Rollouts) -> PromptTexts:
@@ -92,6 +94,7 @@ class Desk:
         entries = await self.store.transcripts.load(session)
         self.briefer, self.turn = briefer, said.turn_id
         turn = TurnInput(said.turn_id, session, OSCAR, text, language=lang)
+        self.turn_input, self.entries = turn, entries
         self.briefing = briefer.brief(turn, entries, lang)
         return await self.briefing.request((), lang)
 
@@ -156,7 +159,7 @@ async def test_the_hash_in_the_log_leads_to_the_bytes_that_were_sent(desk: Desk)
 @pytest.mark.case("prompt-R4")
 async def test_what_is_sent_is_what_the_one_builder_wrote(desk: Desk):
     system, context = parts(await desk.asks("what failed?"))
-    briefs = [brief_of(tool.spec, desk.prompts.scenarios(tool.spec.name)) for tool in (Look(), Switch())]
+    briefs = [brief_of(tool.spec, desk.prompts) for tool in (Look(), Switch())]
     session = SessionContext(session_id="another", current_time=desk.clock.now())
     agent = desk.prompts.get("incident_responder", "en")
     built = build_agent_system_prompt(
@@ -171,6 +174,28 @@ async def test_what_is_sent_is_what_the_one_builder_wrote(desk: Desk):
     assert all(labels)
     assert title == "[CONTEXT]"
     assert [line for line in lines if not line.startswith((*labels, "| "))] == []
+
+
+async def test_tools_are_told_in_the_language_of_the_conversation_and_as_the_texts_are_now(desk: Desk):
+    """A turn that runs keeps the words that it began with; of the same tools there is one tuple, whichever turn asks."""
+    [look, _] = (await desk.asks("what failed?")).tools
+    assert look.description == "Does the look."
+    assert look.parameters["properties"]["limit"] == {"type": "integer", "minimum": 1, "default": 20, "description": "The limit of it."}  # fmt: skip
+    names = frozenset({"look", "switch"})
+
+    def begun() -> Definitions:
+        return desk.briefer.brief(desk.turn_input, desk.entries, "en").definitions
+
+    before = begun()
+    assert begun().of(names) is before.of(names)
+    told = {
+        lang: {**words, "look": ToolText("Now.", f"Looks anew, {lang}.", words["look"].arguments)}
+        for lang, words in TEXTS.tools.items()
+    }
+    desk.prompts.replace(replace(TEXTS, tools=told))
+    assert before.of(names)[0].description == "Does the look."
+    assert begun().of(names)[0].description == "Looks anew, en."
+    assert (await desk.asks("刚才失败了什么？", lang="zh")).tools[0].description == "Looks anew, zh."
 
 
 @pytest.mark.case("prompt-R2")

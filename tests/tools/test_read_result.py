@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatops_bot.app.bundled import load_description
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import Reasoning
@@ -62,7 +61,7 @@ async def door(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIte
     store = await SqliteStore.open(tmp_path / "bot.db", clock)
     look, redactor = Look(), Redactor(["hunter2-and-more"])
     dispatcher = Dispatcher(
-        Registry([look, ReadResult(store.transcripts, store.results, load_description("read_result"))]),
+        Registry([look, ReadResult(store.transcripts, store.results)]),
         policy=Policy(),
         audit=store.audit,
         proposer=proposer_of(store, clock, ids),

@@ -73,7 +73,7 @@ class Bench:
 async def bench(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIterator[Bench]:
     store = await SqliteStore.open(tmp_path / "bot.db", clock)
     scripts, redactor = Scripts(), Redactor(["hunter2hunter2"])
-    registry = Registry([RunSkillScript(FewSkills(), scripts, Phrase("运行脚本。", "Runs a script."))])
+    registry = Registry([RunSkillScript(FewSkills(), scripts)])
     dispatcher = Dispatcher(
         registry, policy=Policy(), audit=store.audit, proposer=proposer_of(store, clock, ids),
         asker=Asker(store.forms, clock, ids, redactor, HOUR), redactor=redactor, clock=clock, words=WORDS

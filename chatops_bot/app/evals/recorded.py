@@ -10,7 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from chatops_bot.app.bundled import load_phrases
 from chatops_bot.app.evals.case import Recording
+from chatops_bot.context.prompt_registry import PromptTexts
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
@@ -20,6 +22,7 @@ from chatops_bot.domain.tool import (
     Outcome,
     Plan,
     ToolResult,
+    ToolText,
 )
 from chatops_bot.ports import Tool, ToolContext, ToolSpec
 from chatops_bot.tools.registry import Registry
@@ -86,10 +89,26 @@ def with_recorded(registry: Registry, recordings: Sequence[Recording]) -> Regist
     )
 
 
+def with_words(texts: PromptTexts, recordings: Sequence[Recording]) -> PromptTexts:
+    """`texts`, with words for the tools that only `recordings` name."""
+    return replace(
+        texts,
+        tools={
+            lang: {
+                one.tool: ToolText(said, said)
+                for one in recordings
+                if (said := load_phrases()[lang].tools.recorded.format(tool=one.tool))
+            }
+            | dict(told)
+            for lang, told in texts.tools.items()
+        },
+    )
+
+
 def _unknown(name: str) -> ToolSpec:
     """Of a tool that this program, or this bot, does not have: it takes any arguments."""
     label = Phrase(f"正在调用 {name}…", f"calling {name}…")
-    return ToolSpec(name, f"Recorded results of {name}.", _AnyArguments, Effect.READ, label)
+    return ToolSpec(name, _AnyArguments, Effect.READ, label)
 
 
 def _recorded(spec: ToolSpec, recordings: Sequence[Recording]) -> Tool:

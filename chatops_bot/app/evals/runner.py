@@ -20,12 +20,13 @@ from chatops_bot.app.evals.arms import Arm
 from chatops_bot.app.evals.case import Case, Kind, Said
 from chatops_bot.app.evals.judging import Tools, Verdict, judge
 from chatops_bot.app.evals.observed import Kept, Observed, observe
-from chatops_bot.app.evals.recorded import with_recorded
+from chatops_bot.app.evals.recorded import with_recorded, with_words
 from chatops_bot.app.evals.script import CaseScript
 from chatops_bot.app.evals.worlds import Worlds
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.registry import assembled
 from chatops_bot.app.skills import BotSkills
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.form import FormState
 from chatops_bot.domain.model import Reasoning
 from chatops_bot.domain.people import Effect, Role
@@ -117,12 +118,13 @@ async def _desk(
         config = bench.config.model_copy(
             update={"agents": bench.config.agents.model_copy(update={"default": case.agent})}
         )
-        registry = assembled(config, bench.worlds.tools(case), bench.skills, store, arm.texts, routed=False)
+        prompts = PromptRegistry(with_words(arm.texts, case.recordings))
+        registry = assembled(config, bench.worlds.tools(case), bench.skills, store, prompts, routed=False)
         registry = with_recorded(registry, case.recordings)
         core = build_core(
             config, bench.secrets, clock=bench.clock, ids=bench.ids, store=store, model=model, registry=registry,
             platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, bench.ids, None),
-            skills=bench.skills.choice, texts=arm.texts,
+            skills=bench.skills.choice, prompts=prompts,
         )  # fmt: skip
         desk = local_desk(core, terminal, terminal, people, rests, bench.ids)
         stack.push_async_callback(desk.aclose, REST_SECONDS)

@@ -32,6 +32,9 @@ class Kind(StrEnum):
     HELP = "help"
     HELD = "held"
     ALTER = "alter"
+    SKILLS = "skills"
+    SKILL = "skill"
+    CONSULT = "consult"
 
 
 WRITES = frozenset({Kind.PAUSE, Kind.RESUME, Kind.TRIGGER, Kind.RETRY, Kind.DELETE, Kind.CREATE})

@@ -13,7 +13,7 @@ from chatops_bot.llm.offline.content import UNREADABLE, Content
 from chatops_bot.llm.offline.conversation import Result
 from chatops_bot.llm.offline.cues import Hold, Kind
 from chatops_bot.llm.offline.decisions import OpenProposal, Record
-from chatops_bot.llm.offline.quoting import Reader, code, fact
+from chatops_bot.llm.offline.quoting import Reader, code, fact, one_line
 from chatops_bot.llm.offline.regex import regex
 
 _NAMES_SHOWN = 8
@@ -145,6 +145,10 @@ def no_such_task(name: str, near: Sequence[str], has_tasks: bool, language: Lang
     return f"{said} {phrases.DID_YOU_MEAN.filled(near=listed(near)).said_in(language)}"
 
 
+def skill_of_that_name(name: str, language: Language) -> str:
+    return phrases.SKILL_OF_THAT_NAME.filled(name=one_line(name, 64)).said_in(language)
+
+
 def exact_for_delete(task: Mapping[str, Any], language: Language) -> str:
     return phrases.EXACT_FOR_DELETE.filled(near=task_label(task)).said_in(language)
 
@@ -218,8 +222,12 @@ def taken_back(undone: Record, reader: Reader) -> str:
     return "\n".join(line for line in (said.said_in(reader.language), times.note()) if line)
 
 
-def help_text(language: Language, *, understood: bool) -> str:
-    said = phrases.HELP.said_in(language)
+def help_text(language: Language, *, understood: bool, skills: bool = False, agent: str = "") -> str:
+    """What can be asked; of skills and of another agent only where there are any."""
+    more = [phrases.HELP_SKILLS.said_in(language)] if skills else []
+    more += [phrases.HELP_CONSULT.filled(agent=agent).said_in(language)] if agent else []
+    listed = "\n".join([phrases.HELP.said_in(language), *more])
+    said = f"{listed}\n\n{phrases.HELP_END.said_in(language)}"
     return said if understood else f"{phrases.NOT_UNDERSTOOD.said_in(language)} {said}"
 
 

@@ -23,6 +23,7 @@ from chatops_bot.llm.offline.arguments import (
     mask,
     plain_name_in,
 )
+from chatops_bot.llm.offline.called_upon import CalledUpon, called_upon
 from chatops_bot.llm.offline.creation import NewTask, new_task_in
 from chatops_bot.llm.offline.cues import WRITES, Hold, Kind
 from chatops_bot.llm.offline.regex import regex
@@ -52,7 +53,7 @@ class Intent:
     """One thing that is wanted. `hold` is set for Kind.HELD, `new_task` for Kind.CREATE.
 
     `window` is None where the sentence names no time. `is_bare`: a task or run was named and nothing asked; it is shown unless something else of the message is about it.
-    `held` is the change that Kind.HELD keeps from being made.
+    `held` is the change that Kind.HELD keeps from being made. `said` is the skill or agent that is called upon, as people put it.
     """
 
     kind: Kind
@@ -63,6 +64,7 @@ class Intent:
     new_task: NewTask | None = None
     is_bare: bool = False
     held: Kind | None = field(default=None, compare=False)
+    said: str = ""
 
 
 def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
@@ -76,13 +78,25 @@ def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
         if cues.RETRACTION.fullmatch(sentence) and any(intent.kind in WRITES for intent in intents):
             intents = [_held(intent) for intent in intents]
             continue
-        if any(intent.kind is Kind.CREATE for intent in intents):
-            continue  # the whole message describes the new task
+        if any(intent.kind in (Kind.CREATE, Kind.CONSULT) for intent in intents):
+            continue  # the whole message describes the new task, or is what the agent is asked
         _read_sentence(message, sentence, intents, now)
     joined = _joined(intents)
     # A greeting is answered only where nothing else is asked.
     wanted = tuple(intent for intent in joined if intent.kind is not Kind.HELP)
-    return (wanted or joined)[:_MOST_INTENTS]
+    return _within_a_skill(wanted or joined)[:_MOST_INTENTS]
+
+
+def _within_a_skill(intents: tuple[Intent, ...]) -> tuple[Intent, ...]:
+    """What else is asked beside a skill is what it is to be used for."""
+    used = [intent for intent in intents if intent.kind is Kind.SKILL]
+    if not used:
+        return intents
+    about = [intent for intent in intents if intent.kind not in {*WRITES, Kind.SKILL, Kind.HELD}]
+    target = next((each.target for each in (*used, *about) if not each.target.is_empty), NOTHING)
+    window = next((each.window for each in (*used, *about) if each.window is not None), None)
+    first = replace(used[0], target=target, window=window)
+    return tuple(first if each is used[0] else each for each in intents if each not in about)
 
 
 def _held(intent: Intent, why: Hold = Hold.NEGATED) -> Intent:
@@ -102,6 +116,12 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
             clause = cues.CONTRAST.sub(" ", clause, count=1)
         if cues.RETRACTION.fullmatch(clause) and any(intent.kind in WRITES for intent in intents):
             intents[:] = [_held(intent) for intent in intents]
+            continue
+        upon = called_upon(message, clause)
+        if upon is not None:
+            intents.append(_called(upon, hold, window_in(clause, now)))
+            if upon.kind is Kind.CONSULT:
+                return
             continue
         wish = wish_in(clause)
         if recurs and is_new and creates_alone(clause):
@@ -145,6 +165,14 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
     if any(intent.hold is Hold.CONDITIONAL for intent in intents[first:]):
         # "If it fails again, …": the condition is not a question.
         intents[first:] = [intent for intent in intents[first:] if intent.kind is Kind.HELD]
+
+
+def _called(upon: CalledUpon, hold: Hold | None, window: Window | None) -> Intent:
+    if upon.kind is Kind.HELD:
+        return Intent(Kind.HELD, Target((upon.said,) if upon.said else ()), hold=Hold.NEGATED)
+    if upon.kind is not Kind.SKILLS and hold in (Hold.CONDITIONAL, Hold.DEFERRED):
+        return Intent(Kind.HELD, hold=hold)
+    return Intent(upon.kind, Target(upon.names), window=window, is_bare=upon.is_bare, said=upon.said)
 
 
 def _creates(clause: str) -> bool:

@@ -31,10 +31,6 @@ class CreateTask:
 
     spec = ToolSpec(
         name="create_task",
-        description=(
-            "Create a scheduled task. Leave out whatever of name, type, schedule and content the person did not give: a form "
-            "asks them for it. Never make it up. Needs a person's approval before anything happens."
-        ),
         arguments=CreateTaskArguments,
         effect=Effect.WRITE,
         label=Phrase("正在准备创建任务…", "preparing the new task…"),

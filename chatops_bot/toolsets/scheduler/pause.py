@@ -39,10 +39,6 @@ class PauseTask:
 
     spec = ToolSpec(
         name="pause_task",
-        description=(
-            "Pause (action=pause) or resume (action=resume) a task's schedule. Runs under way go on. "
-            "Needs a person's approval before anything happens."
-        ),
         arguments=PauseTaskArguments,
         effect=Effect.WRITE,
         label=Phrase("正在准备暂停或恢复任务…", "preparing to pause or resume…"),
