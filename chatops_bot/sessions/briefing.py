@@ -7,7 +7,6 @@ from dataclasses import replace
 from chatops_bot.agent.briefing import Briefing, keeps_nothing
 from chatops_bot.context.budget import Budget
 from chatops_bot.context.fence import Marks, fence, fresh_marks
-from chatops_bot.context.hardening import inline
 from chatops_bot.context.history import project
 from chatops_bot.context.past import Past, past_of
 from chatops_bot.context.prompt_cache import PromptCache
@@ -274,13 +273,15 @@ class Briefer:
 
     def _told(
         self,
-        part: Callable[[ShownSkills, frozenset[str], SkillWords, Callable[[str], str]], str],
+        part: Callable[[ShownSkills, frozenset[str], SkillWords, Language], str],
         skills: ShownSkills,
         loaded: frozenset[str],
         agent: AgentConfig,
     ) -> str:
         """What a part of the prompt says of skills, in the agent's language."""
-        return "" if self._skills is None else part(skills, loaded, self._skills.words[agent.lang], inline)
+        return (
+            "" if self._skills is None else part(skills, loaded, self._skills.words[agent.lang], agent.lang)
+        )
 
     def _system(
         self, agent: AgentConfig, session: SessionContext, skills: ShownSkills, mode: Mode = "full"
