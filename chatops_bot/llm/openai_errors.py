@@ -90,6 +90,11 @@ RUBBISH = Phrase(
     "{host} 返回的内容不是模型的回答。请检查 base URL；如果没错，请再问一次。",
     "{host} sent something that is not a model's answer. Check the base URL; if it is right, ask again.",
 )
+NOTHING = Phrase(
+    "{host} 接受了请求，却什么也没返回。有些服务器这样对待超出自身上下文长度的请求：请看它的日志，或调大它的上下文。",
+    "{host} took the request and sent nothing back. Some servers do so with a prompt that is longer than their context: "
+    "see its log, or start it with a larger one.",
+)
 WEB_PAGE = Phrase(
     "{host} 返回的是网页，不是模型的回答。请检查 base URL。",
     "{host} answered with a web page instead of a model's answer. Check the base URL.",
@@ -228,6 +233,9 @@ class ProviderErrors:
 
     def rubbish(self) -> ModelBroke:
         return ModelBroke(self._say(RUBBISH))
+
+    def nothing(self) -> ModelBroke:
+        return ModelBroke(self._say(NOTHING))
 
     def web_page(self) -> ModelBroke:
         return ModelBroke(self._say(WEB_PAGE))

@@ -76,9 +76,10 @@ async def test_a_turn_is_counted_from_its_event_to_its_tokens(world: World):
 
         async def rested() -> Series | None:
             series = await scraped(world, bot)
-            return series if value(series, "chatops_turns_total", outcome="answered") else None
+            is_watched = value(series, "chatops_loop_lag_seconds_count")
+            return series if is_watched and value(series, "chatops_turns_total", outcome="answered") else None
 
-        series: Series = await until(rested, "the turn's end")
+        series: Series = await until(rested, "the turn's end and a look at the loop")
     assert value(series, "chatops_turns_total", outcome="answered") == 1
     assert value(series, "chatops_turn_seconds_count") == 1
     assert value(series, "chatops_turns_running") == 0

@@ -75,6 +75,7 @@ def test_the_five_sections_stand_once_each_in_order_and_identity_first(language:
     assert headings(prompt) == TITLES
     assert prompt.startswith("[AGENT IDENTITY]\n")
     assert prompt == f"{prompt.prefix}\n\n{prompt.suffix}"
+    assert all(f"\n\n{title}\n" in prompt for title in TITLES[1:])
     assert [section.title for section in prompt.sections if section.title != "FOLLOW-UPS"] == [
         title.strip("[]") for title in TITLES
     ]
@@ -154,6 +155,7 @@ def test_replacing_one_section_leaves_the_others_as_they_were(changed: dict[str,
     assert differing == [title]
 
 
+@pytest.mark.case("prompt-R8")
 @pytest.mark.case("prompt-R54")
 @pytest.mark.case("prompt-V16")
 @pytest.mark.soak
@@ -180,6 +182,7 @@ def test_no_hostile_value_adds_a_heading_or_moves_the_boundary():
     print(f"{HOSTILE} hostile values in every place, five headings each")
 
 
+@pytest.mark.case("prompt-R1")
 @pytest.mark.case("prompt-R13")
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_all_that_an_agent_is_configured_with_is_told(language: Language):
@@ -388,7 +391,9 @@ def test_a_prompt_over_its_soft_budget_warns_and_over_the_hard_one_is_trimmed_in
     tools = tuple(a_tool(f"tool_{n}", return_schema="r" * 200, description="d" * 250) for n in range(8))
     whole = build(session=big, tools=tools)
     total = sum(section.chars for section in whole.sections)
-    assert any("soft limit" in warning for warning in whole.warnings)
+    warned = "".join(whole.warnings)
+    assert f"{total} characters, over the soft limit of 6000" in warned
+    assert f"about {whole.tokens} tokens, over the soft limit of 2000" in warned
 
     def limited(hard: int) -> Any:
         return build(agent=an_agent(limits={"hard_chars": hard}), session=big, tools=tools)

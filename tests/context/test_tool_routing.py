@@ -133,6 +133,8 @@ def test_what_is_not_recognised_gets_the_core_which_only_reads(text: str):
     assert routed(text) == Routed(ROUTING.core)
 
 
+@pytest.mark.case("prompt-R17")
+@pytest.mark.case("prompt-R33")
 @pytest.mark.parametrize(
     ("text", "tools"),
     [
@@ -164,7 +166,6 @@ def test_routing_cuts_what_is_said_of_tools_to_about_a_third():
     assert max(shares) < 0.65
 
 
-@pytest.mark.case("prompt-R33")
 @given(
     order=st.permutations(NAMES),
     text=st.sampled_from(["pause db-backup", "什么失败了", "hello", "load and errors"]),
@@ -173,6 +174,9 @@ def test_the_order_of_the_tools_that_go_in_changes_nothing(order: list[str], tex
     assert routed(text, RoutableTools([brief(name) for name in order], ROUTING)) == routed(text)
 
 
+@pytest.mark.case("prompt-R17")
+@pytest.mark.case("prompt-R33")
+@pytest.mark.case("prompt-V19")
 @given(text=st.text(max_size=60), previous=st.lists(st.sampled_from(NAMES), max_size=8))
 def test_whatever_is_said_the_set_is_small_allowed_and_has_its_companions(text: str, previous: list[str]):
     found = routed(f"x{text}", previous=previous)

@@ -59,6 +59,28 @@ def test_the_rule_stands_in_the_built_prompt(
             assert words in text, rule
 
 
+FIXED = [
+    ("prompt-R30", "AVAILABLE TOOLS", "only the tools listed here", "只能调用此处列出的工具"),
+    ("prompt-R30", "AVAILABLE TOOLS", "one JSON object", "一个 JSON 对象"),
+    ("prompt-R30", "AVAILABLE TOOLS", "When no tool fits", "没有合适的工具时"),
+    ("prompt-R36", "CONSTRAINTS", "never guess", "不得推测"),
+    ("prompt-R37", "CONSTRAINTS", "this prompt wins", "以本提示词为准"),
+]
+
+
+@pytest.mark.case("prompt-R30")
+@pytest.mark.case("prompt-R36")
+@pytest.mark.case("prompt-R37")
+@pytest.mark.parametrize(("rule", "section", "en", "zh"), FIXED)
+def test_the_fixed_lines_say_what_they_must(
+    prompts: dict[str, Reviewed], rule: str, section: str, en: str, zh: str
+):
+    for agent in BOTH:
+        for lang, words in (("en", en), ("zh", zh)):
+            built = prompts[f"{agent}.v1.{lang}.all_tools"].prompt
+            assert words in next(part.text for part in built.sections if part.title == section), rule
+
+
 @pytest.mark.case("prompt-R61")
 @pytest.mark.parametrize(("agent", "other"), [(*RESPONDER, *OPERATOR), (*OPERATOR, *RESPONDER)])
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -95,11 +95,15 @@ async def with_model(
 
 
 @pytest.mark.case("prompt-V19")
+@pytest.mark.case("prompt-R16")
 @pytest.mark.case("prompt-R32")
+@pytest.mark.case("prompt-R33")
+@pytest.mark.case("prompt-R45")
 async def test_each_demo_request_is_offered_few_tools_the_same_in_prompt_and_wire(world: World):
     async with with_model(world, SAYS) as server:
         await asyncio.gather(*(asked(world, request) for request in DEMO))
     assert len(server.received) == len(DEMO)
+    said = []
     for received in server.received:
         messages = received.body["messages"]
         question = next(m["content"] for m in messages if m["role"] == "user")
@@ -114,10 +118,23 @@ async def test_each_demo_request_is_offered_few_tools_the_same_in_prompt_and_wir
         assert ("delete_task" in wire) == (needed == "delete_task")
         suggested = messages[-1]["content"]
         assert needed in suggested
+        said.append([tool for tool in received.body["tools"] if tool["function"]["name"] not in OF_AGENT])
+    assert sum(map(size_of, said)) / len(said) < 0.45 * size_of(await every_tool(world))
+
+
+def size_of(tools: Sequence[Any]) -> int:
+    """How much is said of tools on the wire."""
+    return len(json.dumps(tools, ensure_ascii=False))
+
+
+async def every_tool(world: World) -> list[Any]:
+    """The tools of the scheduler on the wire where nothing chooses among them."""
+    async with with_model(world, SAYS, routing="off") as server:
+        await asked(world, "hello")
+    return [each for each in server.received[0].body["tools"] if each["function"]["name"] not in OF_AGENT]
 
 
 @pytest.mark.case("prompt-V19")
-@pytest.mark.case("prompt-R45")
 async def test_what_the_prompt_has_no_room_for_is_not_on_the_wire_either(
     world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
@@ -200,6 +217,7 @@ async def test_a_call_of_a_tool_that_was_not_on_offer_is_answered_with_the_offer
     assert "online" in results(third)[-1]
 
 
+@pytest.mark.case("prompt-V17")
 async def test_the_set_stays_while_it_will_do_and_a_change_of_it_is_counted(world: World):
     model = ScriptedModel([says("One."), says("Two."), says("Three.")])
     async with world.bot(model, routed=True) as bot:
