@@ -177,7 +177,7 @@ class Briefer:
         )
         rounds = _bring(skills.whole(), toolbox)
         marks = fresh_marks(self._ids.nonce)  # nothing of a consultation is sent again after it
-        source = f"question of the agent {context.agents[-2]}"
+        source = f"question of {context.agents[-2]}"
         personal = self._clean(self._told(personal_skills, skills, frozenset(), agent))
         suffix = self._suffix(agent, session, intent, self._people(asked, ()), personal, suggested)
         return Briefing(
