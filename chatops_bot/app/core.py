@@ -35,6 +35,7 @@ from chatops_bot.rendering.channel_names import NameOf, unnamed
 from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
+from chatops_bot.sessions.arm_watch import ArmWatch
 from chatops_bot.sessions.briefing import Briefer
 from chatops_bot.sessions.circumstances import Home
 from chatops_bot.sessions.conductor import Conductor
@@ -76,6 +77,7 @@ class Core:
     afterwards: Afterwards
     card: Callable[[Proposal], View]
     prompts: PromptReload
+    arms: ArmWatch
 
 
 @asynccontextmanager
@@ -165,6 +167,7 @@ def build_core(
         store=store, router=router, applying=engine.applying, forms=forms, secrets=sealed, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
         reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=reload,
+        arms=ArmWatch(prompts, store.arms),
     )  # fmt: skip
 
 
