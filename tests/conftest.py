@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from chatops_bot.app.clock import CountingIds, ManualClock
 from tests.dealing import dealt
+from tests.in_memory import FOLDER, settle_in
 from tests.redis_server import RedisServer
 
 SOAK_SIZES = {"": 1, "ci": 3, "full": 30}
@@ -23,6 +24,7 @@ settings.register_profile("", max_examples=50, deadline=None, derandomize=True)
 settings.register_profile("ci", max_examples=300, deadline=None, derandomize=True)
 settings.register_profile("full", max_examples=10_000, deadline=None)
 settings.load_profile(SOAK_SIZE)
+settle_in(FOLDER, os.environ)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -122,11 +122,14 @@ class Step:
     def calls(self, *, taken: set[str] | None, fresh: Callable[[], str]) -> tuple[ToolCall, ...]:
         """The merged calls in index order, each with an id that is not in `taken`; `taken` grows by them. None: all are taken.
 
-        Some providers send no id, or the same one twice; `fresh()` makes one for those, unlike any other.
+        Some providers send no id, or the same one twice; `fresh()` makes one for those, unlike any other. One that came with neither
+        name nor arguments is no call.
         """
         merged: list[ToolCall] = []
         for index in sorted(self._pieces):
             pieces = self._pieces[index]
+            if not pieces.name and not any(pieces.arguments):
+                continue
             is_free = taken is not None and pieces.id and pieces.id not in taken
             call_id = pieces.id if is_free else fresh()
             if taken is not None:

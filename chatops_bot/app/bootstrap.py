@@ -37,7 +37,7 @@ from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.registry import open_registry
 from chatops_bot.app.routing import routes
 from chatops_bot.app.skills import BotSkills, read_skills
-from chatops_bot.app.sweeping import sweep
+from chatops_bot.app.sweeping import EXPIRY_SWEEP_SECONDS, sweep
 from chatops_bot.app.web import web_app
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
@@ -60,9 +60,19 @@ _log = logging.getLogger(__name__)
 CUT_SECONDS = 3.0
 """What turns and decisions that are cut off at the end get, to say so; with the rest of an end it stays under 25 s."""
 WEB_CLOSE_SECONDS = 2.0
-PING_SECONDS = 5.0
-"""slack_sdk's own default. A socket that broke is opened again at this beat, so it is how long the bot may be deaf; a pong
-must come within half of it, which leaves room for a slow network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beats:
+    """Seconds between two looks at what nothing tells of by itself."""
+
+    sweep: float = EXPIRY_SWEEP_SECONDS
+    ping: float = 5.0
+    """slack_sdk's own default. A socket that broke is opened again at this beat, so it is how long the bot may be deaf; a pong
+    must come within half of it, which leaves room for a slow network."""
+
+
+BEATS = Beats()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +98,14 @@ async def open_bot(
     wrap_store: Callable[[Store], Store] = lambda store: store,
     hurry: asyncio.Event | None = None,
     posts: Pace = POSTS,
+    beats: Beats = BEATS,
     tools: Sequence[Tool] = (),
     logs: Withheld | None = None,
     routed: bool | None = None,
 ) -> AsyncGenerator[Bot, None]:
     """Start the bot, yield it, and bring it to rest, at once when `hurry` is set. `logs` is what the log's lines go through. The
-    other arguments are for tests that play a model, a crash, a workspace without rate limits, or a back end. A model that is played
-    is offered all tools unless it is to be `routed`. Raises StoreError or PlatformError when it cannot start.
+    other arguments are for tests that play a model, a crash, a workspace without rate limits, time that passes, or a back end. A
+    model that is played is offered all tools unless it is to be `routed`. Raises StoreError or PlatformError when it cannot start.
     """
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(aiohttp.ClientSession())
@@ -108,7 +119,7 @@ async def open_bot(
             config, secrets, clock, skills, kept, prompts=prompts, more=tools, routed=routed
         )
         registry = await stack.enter_async_context(opening)
-        slack = _slack(config, secrets, session, clock, ids, metrics, posts)
+        slack = _slack(config, secrets, session, clock, ids, metrics, posts, beats.ping)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
         platform = metered_platform(ChatAndTerminal(slack, terminal), metrics)
         directory = ChatAndLocalPeople(slack.directory, people)
@@ -136,7 +147,7 @@ async def open_bot(
         stack.callback(peers.stop_taking_over)
         await _open_doors(stack, slack, api, desk, core, metrics)
         policy = PolicyWatch(config, core.policy, registry, directory, slack.directory.members, platform)
-        _look_after(stack, core, config, metrics, policy, health, skills)
+        _look_after(stack, core, config, metrics, policy, health, skills, beats.sweep)
         health.recovered()
         yield Bot(web_url, identity.user_id, core.model_name, health.failed, partial(_read_again, core, skills))  # fmt: skip
 
@@ -194,6 +205,7 @@ def _slack(
     ids: Ids,
     metrics: Metrics,
     posts: Pace,
+    ping_seconds: float,
 ) -> SlackPlatform:
     return SlackPlatform(
         session,
@@ -205,7 +217,7 @@ def _slack(
         roster=config.roster,
         groups=config.groups,
         posts=posts,
-        ping_interval=PING_SECONDS,
+        ping_interval=ping_seconds,
         on_call=slack_meter(metrics),
     )
 
@@ -359,9 +371,10 @@ def _look_after(
     policy: PolicyWatch,
     health: Health,
     skills: BotSkills,
+    sweep_seconds: float,
 ) -> None:
     lease_seconds = config.store.lease_seconds
-    _run_beside(stack, sweep(_overdue(core, lease_seconds)), "expiry sweep", health)
+    _run_beside(stack, sweep(_overdue(core, lease_seconds), sweep_seconds), "expiry sweep", health)
     _run_beside(stack, metrics.watch_loop(), "loop lag")
     _run_beside(stack, policy.watch(_in_one_process(core.store, lease_seconds)), "policy check")
     _run_beside(stack, skills.keep_reading(config.skills.refresh_minutes), "reading of skills")

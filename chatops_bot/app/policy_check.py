@@ -86,7 +86,8 @@ class PolicyWatch:
     """Tries the policy on the people there are today. What nobody could meet any more is logged, and posted where alerts go."""
 
     def __init__(
-        self, config: Config, policy: Policy, registry: Registry, directory: Directory, members: Members, platform: Platform
+        self, config: Config, policy: Policy, registry: Registry, directory: Directory, members: Members, platform: Platform,
+        pause: float = PAUSE_SECONDS,
     ) -> None:  # fmt: skip
         self._config = config
         self._policy = policy
@@ -94,6 +95,7 @@ class PolicyWatch:
         self._directory = directory
         self._members = members
         self._platform = platform
+        self._pause = pause
         self._told: list[str] = []
 
     async def watch(
@@ -115,7 +117,7 @@ class PolicyWatch:
 
     async def look(self) -> Sequence[str]:
         """The sentences about what nobody could meet; those that are new are told. Raises PlatformError."""
-        known = await known_people(self._config, self._directory, self._members, PAUSE_SECONDS)
+        known = await known_people(self._config, self._directory, self._members, self._pause)
         if known is None:
             return []
         flaws = lint(self._policy, self._tools, known)

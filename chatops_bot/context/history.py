@@ -54,10 +54,11 @@ def project(
     trail = trail or SkillTrail(entries)
     earlier: list[Message] = []
     messages: list[Message] = []
+    newest = next((each for each in reversed(entries) if isinstance(each, EarlierRead)), None)
     results = {(e.turn_id, e.call_id): e for e in entries if isinstance(e, ToolReturned)}
     for place, entry in enumerate(entries):
         match entry:
-            case EarlierRead() if entry.messages or entry.problem:
+            case EarlierRead() if entry is newest and (entry.messages or entry.problem):
                 earlier.append(
                     RecordMessage(fence(_earlier(entry), source="thread", nonce=marks(f"entry {place}")))
                 )

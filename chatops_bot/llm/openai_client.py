@@ -9,6 +9,7 @@ at once: its usage, which some providers send after it and some never, is waited
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ from chatops_bot.llm.openai_errors import ProviderErrors, retry_after_of
 from chatops_bot.llm.openai_request import encode
 from chatops_bot.llm.openai_wire import AnswerParser
 
+_log = logging.getLogger(__name__)
+
 RETRY_PAUSES = (0.5, 1.5)
 """Seconds before the second and the third try. A person is waiting, so there are few tries, soon."""
 
@@ -35,6 +38,7 @@ ERROR_BYTES = 64 << 10
 """How much of an error answer is read."""
 
 _BAD_REQUEST = (400, 422)
+_OF_ORDER = (b"after role", b"last role", b"alternat", b"system", b"order")
 _TEMPLATE_FAILED = 500
 """What llama.cpp answers when the template of a model refuses the order of the messages."""
 
@@ -106,7 +110,7 @@ class OpenAIClient:
         self._include_usage = True
         self._can_forbid = True
         self._takes_turns = False
-        self._thinks_first = ""
+        self._thinks_first: str | None = None
 
     @property
     def name(self) -> str:
@@ -187,14 +191,18 @@ class OpenAIClient:
 
     def _gives_way(self, request: ModelRequest, status: int, complaint: bytes) -> bool:
         """Whether the provider complains about something that it need not be sent. From then on it is not."""
-        if status not in _BAD_REQUEST and not (status == _TEMPLATE_FAILED and b"role" in complaint):
+        of_roles = b"role" in complaint and any(word in complaint for word in _OF_ORDER)
+        if status not in _BAD_REQUEST and not (status == _TEMPLATE_FAILED and of_roles):
             return False
         if self._include_usage and b"stream_options" in complaint:
             self._include_usage = False
         elif self._can_forbid and not request.may_call and b"tool_choice" in complaint:
             self._can_forbid = False
-        elif not self._takes_turns and b"role" in complaint:
+        elif not self._takes_turns and of_roles:
             self._takes_turns = True
+            _log.warning(
+                "%s refuses the order of messages; from now on person and model take turns", self.name
+            )
         else:
             return False
         return True

@@ -5,7 +5,7 @@ at most the choice of none. What a model said goes back as it came; its reasonin
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -49,8 +49,8 @@ def encode(
     if include_usage:
         body["stream_options"] = {"include_usage": True}
     own_ids = _OwnIds(speaker)
-    messages = [_message(message, speaker, own_ids) for message in _in_order(request.messages)]
-    body["messages"] = _in_turns(messages) if takes_turns else messages
+    messages = _in_turns(request.messages) if takes_turns else _in_order(request.messages)
+    body["messages"] = [_message(message, speaker, own_ids) for message in messages]
     if request.tools:
         body["tools"] = _tools(request.tools)
         if can_forbid and not request.may_call:
@@ -93,21 +93,30 @@ class _OwnIds:
         return self._foreign.get(call_id, call_id)
 
 
-def _in_turns(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages for a provider, or the template of a model, that knows one system message at the very front, that wants
-    person and model to take turns, and the model's word behind a result (mistral-common; templates of Llama and Gemma)."""
-    turns: list[dict[str, Any]] = []
+def _in_turns(messages: Iterable[Message]) -> list[Message]:
+    """The messages for a provider, or the template of a model, that takes system text at the very front only, and person and
+    model in turns, the model behind a result (mistral-common; templates of Llama and Gemma).
+
+    Rules and context become one text. What the loop says later, it says as nobody. Messages of people are never joined, since
+    the first line of each says whose it is; an empty word of the model stands between them.
+    """
+    rules: list[str] = []
+    turns: list[Message] = []
     for message in messages:
-        last = turns[-1] if turns else {}
-        if last and message["role"] == "system":
-            message = {**message, "role": "user"}
-        if message["role"] == "user" and last.get("role") == "tool":
-            turns.append({"role": "assistant", "content": NOTHING_SAID})
-        elif message["role"] == last.get("role") == "user":
-            turns[-1] = {**last, "content": f"{last['content']}\n\n{message['content']}"}
-            continue
+        match message:
+            case ContextMessage(text):
+                rules.append(text)
+                continue
+            case SystemMessage(text) if not turns:
+                rules.append(text)
+                continue
+            case SystemMessage(text):
+                message = RecordMessage(text)
+        from_outside = not isinstance(message, AssistantMessage | ToolMessage)
+        if from_outside and turns and not isinstance(turns[-1], AssistantMessage):
+            turns.append(AssistantMessage(""))
         turns.append(message)
-    return turns
+    return [SystemMessage("\n\n".join(rules)), *turns] if rules else turns
 
 
 def _message(message: Message, speaker: str, own_ids: _OwnIds) -> dict[str, Any]:

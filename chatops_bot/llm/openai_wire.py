@@ -7,6 +7,7 @@ else is broken off, whatever was parsed before, so a call that was cut can never
 Which call a piece belongs to, `call_sorting` knows.
 """
 
+import json
 from typing import Any
 
 import msgspec
@@ -68,6 +69,9 @@ class _Chunk(msgspec.Struct, gc=False):
     error: Any = None
     object: Any = None
     """`error` when the chunk itself is the error object."""
+    message: Any = None
+    detail: Any = None
+    """Of an error that stands under no key, as gateways write it; a chunk of an answer has none."""
 
 
 _CHUNK = msgspec.json.Decoder(_Chunk, strict=False)
@@ -114,14 +118,14 @@ class AnswerParser:
     An answer that begins with a brace is one JSON document from a provider that does not stream.
     """
 
-    def __init__(self, errors: ProviderErrors, model: str = "", *, thinks_first: str = "") -> None:
+    def __init__(self, errors: ProviderErrors, model: str = "", *, thinks_first: str | None = "") -> None:
         self._errors = errors
         self._model = model
         self._events: EventSplitter | None = None
         self._document: bytearray | None = None
         self._calls = CallSorter()
-        self._think = ThinkSplitter(thinks_first)
-        self._stray = StrayEnd()
+        self._think = ThinkSplitter(thinks_first or "")
+        self._stray = StrayEnd() if thinks_first is None else None
         self._thought_first = thinks_first
         self._mender = SurrogateMender()
         self._reasoning = ReasoningMerger()
@@ -145,11 +149,15 @@ class AnswerParser:
         return self._answered
 
     @property
-    def thinks_first(self) -> str:
-        """The tag behind which the text began, in an answer that began inside a thought without saying so; else empty."""
-        if self._stray.closing:
+    def thinks_first(self) -> str | None:
+        """The tag behind which the text begins, of a model that begins inside a thought without saying so; empty for one that does
+        not; None while nobody knows. What one answer showed, the next is read by: an answer that only quotes such a tag cannot
+        make another of a model that is known."""
+        if self._stray is not None and self._stray.closing:
             return self._stray.closing
-        return self._thought_first if self._think.raw or not self._wrote else ""
+        if not self._wrote or self._think.raw:
+            return self._thought_first
+        return None if self._thought_first else ""
 
     def feed(self, data: bytes) -> list[ModelDelta]:
         """The deltas that `data` completes, in order, never a `Finished`."""
@@ -181,19 +189,21 @@ class AnswerParser:
 
     def _watched(self, deltas: list[ModelDelta]) -> list[ModelDelta]:
         """`deltas`, with the end of a thought that looked like text."""
-        if self._think.raw:
+        stray = self._stray
+        if stray is None or self._think.raw:
+            self._wrote = self._wrote or any(isinstance(delta, TextDelta) for delta in deltas)
             return deltas
         watched: list[ModelDelta] = []
         for delta in deltas:
             if isinstance(delta, TextDelta):
                 self._wrote = True
-                ended, text = self._stray.feed(delta.text)
+                ended, text = stray.feed(delta.text)
                 if ended:
                     watched.append(ThoughtEnded())
                 if text:
                     watched.append(delta if text is delta.text else TextDelta(text))
                 continue
-            if isinstance(delta, TextEnded) and (rest := self._stray.close()):
+            if isinstance(delta, TextEnded) and (rest := stray.close()):
                 watched.append(TextDelta(rest))
             watched.append(delta)
         return watched
@@ -236,9 +246,11 @@ class AnswerParser:
                     return
                 if not event:
                     continue
-                chunk = self._mended(event, error)
+                chunk = self._lenient(event, error)
             if chunk.error or chunk.object == "error":
-                raise self._errors.from_stream(chunk.error or msgspec.json.decode(event))
+                raise self._errors.from_stream(chunk.error or json.loads(event))
+            if chunk.choices is None and (chunk.message or chunk.detail):
+                raise self._errors.from_stream(json.loads(event))
             if chunk.usage is not None:
                 self._usage = _usage(chunk.usage)
             choices = chunk.choices or ()
@@ -262,14 +274,13 @@ class AnswerParser:
             self._reasons[number] = (choice.finish_reason or "").lower()
             self._answered = all(self._reasons.values())
 
-    def _mended(self, event: bytes, error: Exception) -> _Chunk:
-        """What an event says that is JSON but for half a character; raises for any other."""
-        mended = self._mender.mend(event)
-        if mended == event:
-            raise self._undecodable() from error
+    def _lenient(self, event: bytes, error: Exception) -> _Chunk:
+        """A chunk as the standard library reads it, which takes NaN, with halves of characters put together and without the nulls
+        that some gateways put into lists. Raises what `_undecodable` says for one that is no chunk all the same."""
         try:
-            return _CHUNK.decode(mended)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            value = json.loads(self._mender.mend(event))
+            return msgspec.convert(_without_nulls(value), _Chunk, strict=False)
+        except (ValueError, RecursionError):
             raise self._undecodable() from error
 
     def _undecodable(self) -> ModelError:
@@ -344,8 +355,19 @@ class AnswerParser:
         else:
             reason = FinishReason.TOOL_CALLS if self._calls.started else FinishReason.STOP
         return Finished(
-            reason, self._usage, self._reasoning.merged(self._think.raw or self._stray.raw), self._model
+            reason,
+            self._usage,
+            self._reasoning.merged(self._think.raw or (self._stray.raw if self._stray else "")),
+            self._model,
         )
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value if each is not None]
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items()}
+    return value
 
 
 def _text_of(parts: list[_Part], deltas: _Deltas) -> str:

@@ -20,6 +20,8 @@ _CLOSINGS = tuple(f"</{tag}>" for tag in TAGS)
 _CLOSING = re.compile("|".join(_CLOSINGS))
 _LONGEST_TAG = max(map(len, _CLOSINGS))
 
+_EMPTY_LINE = "\n\n"
+
 _JUDGED = 8
 """So many closing tags of an answer are looked at: who writes more of them writes about tags."""
 
@@ -114,8 +116,8 @@ class StrayEnd:
     """Finds the end of a thought that had no beginning: templates of Qwen, DeepSeek and others open the tag themselves, so that a
     server which does not know the model sends the thought as text and the closing tag behind it.
 
-    A tag counts where it stands at an end of its line, outside of code, and no opening stands before it. `raw` is then the thought
-    with its tag and the line breaks behind it, `closing` the tag.
+    The tag counts alone on its line with an empty line behind it, as those models write it, outside of code, and with no opening
+    before it. `raw` is then the thought with its tag and the line breaks behind it, `closing` the tag.
     """
 
     def __init__(self) -> None:
@@ -139,11 +141,13 @@ class StrayEnd:
         held, self._held = self._held + text, ""
         begin = 0
         while found := _CLOSING.search(held, begin):
-            if found.end() == len(held) and not self._ends_a_line(held[: found.start()]):
-                break
-            self._judged += 1
-            if self._ends_thought(held, found):
-                return True, self._end(held, found)
+            if self._begins_line(held[: found.start()]):
+                behind = held[found.end() :]
+                if _EMPTY_LINE.startswith(behind.replace("\r", "")) and len(behind) < 4:
+                    break  # what follows decides
+                self._judged += 1
+                if behind.replace("\r", "").startswith(_EMPTY_LINE) and self._is_plain(held[: found.start()]):
+                    return True, self._end(held, found)
             begin = found.end()
             if self._judged == _JUDGED:
                 return False, held
@@ -172,20 +176,18 @@ class StrayEnd:
         self._skips = not rest
         return rest
 
-    def _ends_thought(self, held: str, found: re.Match[str]) -> bool:
-        before = "".join(self._before) + held[: found.start()]
-        ends_its_line = held[found.end() : found.end() + 1] in ("\r", "\n")
-        if not (ends_its_line or self._ends_a_line(held[: found.start()])):
-            return False
+    def _is_plain(self, held: str) -> bool:
+        """Whether a tag behind all this stands outside of code, with no opening before it."""
+        before = "".join(self._before) + held
         return before.count("```") % 2 == 0 and not any(opening in before for opening in _OPENINGS)
 
-    def _ends_a_line(self, text: str) -> bool:
+    def _begins_line(self, text: str) -> bool:
         """Whether nothing but blanks stands in the line that `text` goes on with."""
         _, ended, line = text.rpartition("\n")
         return not line.strip() and (bool(ended) or self._at_line_start)
 
     def _let_go(self, text: str) -> None:
-        self._at_line_start = self._ends_a_line(text)
+        self._at_line_start = self._begins_line(text)
         self._before.append(text)
 
 

@@ -1,12 +1,10 @@
 """read_result: a result of this conversation in pieces, for a model that was sent only its ends, or a note about it.
 
-It is read as lines: a row of a list is one, and so is a line of a text. The text searched for is literal, so no pattern can
-take for ever. Only results of the very session can be read, and only what the person may see of them: of a skill that is
+It is read as lines (`result_lines`). The text searched for is literal, so no pattern can take for ever. Only results of the very session can be read, and only what the person may see of them: of a skill that is
 hidden from whoever asks, there is no result.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -19,11 +17,10 @@ from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import READ_RESULT, ToolCall, ToolResult
 from chatops_bot.domain.transcript import Entry, ModelSaid, ToolReturned
 from chatops_bot.ports import Results, ToolContext, ToolSpec, Transcripts
+from chatops_bot.tools.result_lines import as_lines, plainly
 
 MOST_LINES = 400
 LINES = 100
-LINE_CHARS = 1_000
-"""A longer line is read as several, so that no part of it is out of reach."""
 ANSWER_CHARS = 16_000
 """Well below the longest result, so that what is read here is never cut again."""
 
@@ -67,12 +64,11 @@ class ReadResult:
 
     async def run(self, arguments: ReadResultArguments, context: ToolContext) -> ToolResult:
         tool, content = await self._found(arguments.handle, context)
-        lines = list(as_lines(content))
-        numbered = [
-            (number, line)
-            for number, line in enumerate(lines, 1)
-            if arguments.search.casefold() in line.casefold()
+        wanted = plainly(arguments.search)
+        lines = [
+            each for line in as_lines(content) for each in zip(line.pieces, line.has(wanted), strict=True)
         ]
+        numbered = [(number, piece) for number, (piece, is_wanted) in enumerate(lines, 1) if is_wanted]
         told, more = _chosen(numbered, arguments)
         answer: dict[str, Any] = {
             "handle": arguments.handle,
@@ -102,34 +98,6 @@ class ReadResult:
         if self._is_hidden(entries, returned.turn_id, call, context):
             raise _none(handle)
         return returned.tool, await self._results.get(context.session, handle) or returned.content
-
-
-def as_lines(content: str) -> Iterator[str]:
-    """A result as lines, none longer than `LINE_CHARS`: rows of lists and lines of texts, each under the name of its field."""
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError):
-        value = content
-    if isinstance(value, Mapping):
-        for key, held in value.items():
-            if isinstance(held, list):
-                yield from _broken(f"{key}: {len(held)} rows")
-                for row in held:
-                    yield from _broken(row if isinstance(row, str) else canonical_json(row))
-            elif isinstance(held, str) and ("\n" in held or len(held) > LINE_CHARS):
-                yield from _broken(f"{key}:")
-                yield from _broken(held)
-            else:
-                yield from _broken(f"{key}: {held if isinstance(held, str) else canonical_json(held)}")
-    else:
-        yield from _broken(value if isinstance(value, str) else content)
-
-
-def _broken(text: str) -> Iterator[str]:
-    for line in text.split("\n"):
-        yield line[:LINE_CHARS]
-        for start in range(LINE_CHARS, len(line), LINE_CHARS):
-            yield line[start : start + LINE_CHARS]
 
 
 def _chosen(numbered: list[tuple[int, str]], arguments: ReadResultArguments) -> tuple[list[str], int | None]:

@@ -103,7 +103,7 @@ async def test_an_approver_who_left_is_missed_and_told_once(caplog: pytest.LogCa
     )
     wall, company = Wall(), Company()
     wall.replies.set()
-    watch = PolicyWatch(there, there.make_policy(), TOOLS, company, company.members, wall)
+    watch = PolicyWatch(there, there.make_policy(), TOOLS, company, company.members, wall, pause=0.001)
     assert await watch.look() == []
     company.gone = {"U2"}
     for _ in range(2):
@@ -117,7 +117,7 @@ async def test_an_approver_who_left_is_missed_and_told_once(caplog: pytest.LogCa
 async def test_of_several_bots_one_looks():
     there = config({"count": 2}, {"U1": "approver"})
     company, over = Company(), asyncio.Event()
-    watch = PolicyWatch(there, there.make_policy(), TOOLS, company, company.members, Wall())
+    watch = PolicyWatch(there, there.make_policy(), TOOLS, company, company.members, Wall(), pause=0.001)
     turns, seen = iter([False, True]), []
 
     async def is_mine() -> bool:

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.tracked import ROOT, tracked_files
@@ -20,12 +21,14 @@ Which tests stand for which numbered case of the papers and public issues behind
 """
 
 
+@cache
 def marked_cases() -> list[tuple[str, Path, str]]:
     """(case id, file, test) of every `pytest.mark.case` in the tests; a mark in a table of the module has the test ``.``"""
     found = []
     for path in tracked_files():
         if path.parts[0] == "tests" and path.suffix == ".py":
-            tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+            source = (ROOT / path).read_text(encoding="utf-8")
+            tree = ast.parse(source if "mark.case" in source else "")
             found += [(case, path, test) for case, test in _in(tree, ".")]
     return found
 

@@ -391,7 +391,9 @@ def test_a_prompt_over_its_soft_budget_warns_and_over_the_hard_one_is_trimmed_in
     tools = tuple(a_tool(f"tool_{n}", return_schema="r" * 200, description="d" * 250) for n in range(8))
     whole = build(session=big, tools=tools)
     total = sum(section.chars for section in whole.sections)
-    assert any("soft limit" in warning for warning in whole.warnings)
+    warned = "".join(whole.warnings)
+    assert f"{total} characters, over the soft limit of 6000" in warned
+    assert f"about {whole.tokens} tokens, over the soft limit of 2000" in warned
 
     def limited(hard: int) -> Any:
         return build(agent=an_agent(limits={"hard_chars": hard}), session=big, tools=tools)

@@ -176,6 +176,7 @@ def test_the_order_of_the_tools_that_go_in_changes_nothing(order: list[str], tex
 
 @pytest.mark.case("prompt-R17")
 @pytest.mark.case("prompt-R33")
+@pytest.mark.case("prompt-V19")
 @given(text=st.text(max_size=60), previous=st.lists(st.sampled_from(NAMES), max_size=8))
 def test_whatever_is_said_the_set_is_small_allowed_and_has_its_companions(text: str, previous: list[str]):
     found = routed(f"x{text}", previous=previous)

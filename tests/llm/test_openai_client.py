@@ -319,6 +319,7 @@ async def test_the_choice_of_no_tool_is_left_out_once_and_for_all_when_rejected(
         (400, "Unexpected role 'user' after role 'tool'"),
         (400, "Expected last role User or Tool (or Assistant with prefix True) for serving but got system"),
         (400, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        (422, "messages: system role is not supported"),
         (500, "Value is not callable: raise_exception('System role not supported')"),
     ],
 )
@@ -334,13 +335,20 @@ async def test_who_refuses_the_order_of_roles_gets_another_one_from_then_on(sess
     assert second.count("system") == 1
 
 
+async def test_a_refusal_that_only_speaks_of_a_role_changes_nothing(session, server):
+    server.answers = [Answer([complaint("Your role does not allow this model.")], status=400)]
+    assert "does not allow" in str(await failure_of(client(session, server)))
+    assert len(server.received) == 1
+
+
 async def test_a_model_that_begins_in_a_thought_without_saying_so_is_held_back_from_then_on(session, server):
     """Qwen's and DeepSeek's templates open the tag themselves (cerebras-cloud-sdk #10, vllm #31045)."""
     thinks = Answer([text("hm, so"), text("\n</think>\n\n"), text("It is 45."), chunk("stop"), DONE])
     plain = Answer([text("It is"), text(" 46."), chunk("stop"), DONE])
-    server.answers = [thinks, thinks, plain, HELLO]
+    quotes = Answer([text("It says\n</think>\n\n"), text("in the log."), chunk("stop"), DONE])
+    server.answers = [thinks, thinks, plain, HELLO, quotes]
     model = client(session, server)
-    first, second, third, fourth = [await answer_of(model) for _ in range(4)]
+    first, second, third, fourth, fifth = [await answer_of(model) for _ in range(5)]
     assert ThoughtEnded() in first
     assert text_of(first[first.index(ThoughtEnded()) :]) == "It is 45."
     assert text_of(second) == "It is 45."
@@ -349,6 +357,9 @@ async def test_a_model_that_begins_in_a_thought_without_saying_so_is_held_back_f
     assert text_of(third) == "It is 46."
     assert text_of(fourth) == "Hello"
     assert not any(isinstance(delta, ReasoningDelta) for delta in fourth)
+    assert text_of(fifth) == "It says\n</think>\n\nin the log.", (
+        "a model that answered without is known by now"
+    )
 
 
 GEMINI = "You exceeded your current quota, please check your plan and billing details. Please retry in 3.2s."

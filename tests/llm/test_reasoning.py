@@ -212,17 +212,20 @@ def strayed(*pieces: str) -> tuple[str, str, str]:
 @pytest.mark.parametrize(
     ("said", "visible", "thought"),
     [
-        ("hm</think>\n\nIt is 45.", "It is 45.", "hm</think>\n\n"),
-        ("hm\n</think>It is 45.", "It is 45.", "hm\n</think>"),
+        ("hm\n</think>\n\nIt is 45.", "It is 45.", "hm\n</think>\n\n"),
+        ("hm\r\n</think>\r\n\r\nIt is 45.", "It is 45.", "hm\r\n</think>\r\n\r\n"),
         ("hm\n</think>\n\n    code", "    code", "hm\n</think>\n\n"),
         ("</think>\n\nyes", "yes", "</think>\n\n"),
         ("hm, `</think>` ends it\n</think>\n\nyes", "yes", "hm, `</think>` ends it\n</think>\n\n"),
-        ("a\n</thought>\nb", "b", "a\n</thought>\n"),
+        ("a\n</thought>\n\nb", "b", "a\n</thought>\n\n"),
         ("The tag </think> ends a thought.", "The tag </think> ends a thought.", ""),
-        ("so <think>x\n</think>\ny", "so <think>x\n</think>\ny", ""),
-        ("```\nx\n</think>\n```\nends it", "```\nx\n</think>\n```\nends it", ""),
+        ("- ERROR unexpected </think>\n\n- db-backup", "- ERROR unexpected </think>\n\n- db-backup", ""),
+        ("- ERROR\n</think>\n- db-backup", "- ERROR\n</think>\n- db-backup", ""),
+        ("so <think>x\n</think>\n\ny", "so <think>x\n</think>\n\ny", ""),
+        ("```\nx\n</think>\n\n```\nends it", "```\nx\n</think>\n\n```\nends it", ""),
         ("hm</thi", "hm</thi", ""),
-        ("hm</think>", "hm</think>", ""),
+        ("hm\n</think>", "hm\n</think>", ""),
+        ("hm\n</think>\n", "hm\n</think>\n", ""),
         ("1 < 2", "1 < 2", ""),
     ],
 )
@@ -234,7 +237,9 @@ def test_an_end_without_a_beginning_makes_all_before_it_a_thought(said, visible,
 @pytest.mark.case("peer-T13")
 @given(
     st.lists(
-        st.sampled_from([*"<>/ \nab`", "```", "\n", *(f"<{t}>" for t in TAGS), *(f"</{t}>" for t in TAGS)])
+        st.sampled_from(
+            [*"<>/ \nab`", "```", "\n\n", "\r", *(f"<{t}>" for t in TAGS), *(f"</{t}>" for t in TAGS)]
+        )
     ),
     st.lists(st.integers(0, 400)),
 )
@@ -248,4 +253,4 @@ def test_any_cut_finds_the_same_end_and_loses_nothing(parts: list[str], places: 
 
 
 def test_many_ends_of_thoughts_cost_time_as_they_are_long():
-    assert ratio(lambda size: strayed(*["x </think> y "] * size), 8_000) < 2.5 * FACTOR
+    assert ratio(lambda size: strayed(*["x\n</think>\ny "] * size), 8_000) < 2.5 * FACTOR

@@ -4,7 +4,9 @@ import json
 import logging
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,7 +16,12 @@ from chatops_bot.app.known_tools import KNOWN_SPECS
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts, read_prompts
 from chatops_bot.app.prompt_reload import PromptReload
+<<<<<<< HEAD
+from chatops_bot.app.prompt_sizes import WITH_SKILLS, Reviewed
+from chatops_bot.context.hardening import TITLES
+=======
 from chatops_bot.context.prompt_lint import lint_tools
+>>>>>>> main
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.tool import ToolText
@@ -48,6 +55,41 @@ def test_no_sentence_of_an_agent_stands_in_code():
     for agent in configured_texts(AgentsConfig()).agents.values():
         for rule in (agent.role_description, *agent.capabilities, *agent.constraints.must):
             assert rule not in code
+
+
+def letters(text: str) -> str:
+    return re.sub(r"\W+", "", text)
+
+
+def fragments(value: Any) -> Iterator[str]:
+    """Every text of a file between its placeholders, keys included."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from (str(key), *fragments(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from fragments(each)
+    else:
+        yield from re.split(r"\{\w+\}|\n", str(value))
+
+
+@pytest.mark.case("prompt-R41")
+def test_nothing_of_a_prompt_but_its_titles_comes_from_code(prompts: dict[str, Reviewed]):
+    files = Path(bundled("prompts")).rglob("*.yaml")
+    known = {
+        letters(each)
+        for file in files
+        for each in fragments(yaml.safe_load(file.read_text(encoding="utf-8")))
+    }
+    by_length = sorted(known - {""}, key=len, reverse=True)
+    left = set()
+    for name, each in prompts.items():
+        for line in () if name.endswith(WITH_SKILLS) else each.prompt.prefix.splitlines():
+            rest = letters(line)
+            for text in by_length:
+                rest = rest.replace(text, "")
+            left |= {line} if rest else set()
+    assert left == {f"[{title}]" for title in TITLES} - {"[SKILLS]", "[CONTEXT]"}
 
 
 @pytest.mark.case("prompt-R43")

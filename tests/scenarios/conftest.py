@@ -15,7 +15,7 @@ import pytest
 import yaml
 from slack_sdk.web.async_client import AsyncWebClient
 
-from chatops_bot.app.bootstrap import Bot, open_bot
+from chatops_bot.app.bootstrap import Beats, Bot, open_bot
 from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import (
     AccountConfig,
@@ -49,6 +49,8 @@ Json = dict[str, Any]
 DEADLINE = 20.0
 POLL = 0.06
 """Seconds between two looks. Each costs some 3 ms of CPU, half of them here and half in the workspace that answers."""
+QUICK = Beats(sweep=0.3)
+"""What is due is noticed at this beat and not at the product's, which is some seconds."""
 WEBHOOK_TOKEN = "hook-token-of-the-tests"
 KEYS = read_keys({"CHATOPS_KEY": bytes(range(32)).hex()}, None)
 ACCOUNTS = ("viewer", "operator", "admin")
@@ -78,6 +80,7 @@ class World:
     to_scheduler: Gateway
     people: Json = field(default_factory=dict)
     posts: Pace = POSTS
+    beats: Beats = QUICK
 
     def config(self, **changes: Any) -> Config:
         people = {person["id"]: person["role"] for person in self.people.values()}
@@ -141,6 +144,7 @@ class World:
             model=model,
             wrap_store=wrap_store,
             posts=self.posts,
+            beats=self.beats,
             tools=tools,
             logs=logs,
             routed=routed,

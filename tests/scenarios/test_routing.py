@@ -217,6 +217,7 @@ async def test_a_call_of_a_tool_that_was_not_on_offer_is_answered_with_the_offer
     assert "online" in results(third)[-1]
 
 
+@pytest.mark.case("prompt-V17")
 async def test_the_set_stays_while_it_will_do_and_a_change_of_it_is_counted(world: World):
     model = ScriptedModel([says("One."), says("Two."), says("Three.")])
     async with world.bot(model, routed=True) as bot:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from chatops_bot.app.bootstrap import Beats
 from chatops_bot.domain.errors import ModelError
 from chatops_bot.domain.model import ModelDelta
 from chatops_bot.llm.scripted import ScriptedModel, says
@@ -117,6 +118,7 @@ async def test_the_bots_own_posts_and_edits_and_other_bots_start_no_turn(strict:
 @pytest.mark.case("slack-59")
 @pytest.mark.parametrize("do", ["disconnect", "reset"])
 async def test_a_mention_is_answered_though_the_socket_was_just_lost(strict: World, do: str):
+    strict.beats = Beats(ping=1.0)
     async with strict.bot(ScriptedModel([says("here")])):
         await strict.sim("socket", do=do)
         ts = await strict.says("oscar", f"{strict.mention} still there?")

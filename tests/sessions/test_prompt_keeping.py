@@ -1,10 +1,10 @@
 """Which agent and version answers a turn, what is kept of its prompts, and what it may call."""
 
-import io
 import json
 import logging
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -117,21 +117,45 @@ def parts(request: ModelRequest) -> tuple[str, str]:
     return system, context
 
 
+class Facts(logging.Handler):
+    """What a log line says, as machines read it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFormatter(JsonFormatter(Redactor()))
+        self.lines: list[dict[str, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(json.loads(self.format(record)))
+
+
+@contextmanager
+def logged() -> Iterator[Facts]:
+    """What is logged of a prompt meanwhile."""
+    facts, log = Facts(), logging.getLogger("chatops_bot.sessions.prompt_keeping")
+    log.addHandler(facts)
+    log.setLevel(logging.INFO)
+    try:
+        yield facts
+    finally:
+        log.removeHandler(facts)
+        log.setLevel(logging.NOTSET)
+
+
 @pytest.mark.case("prompt-R65")
 @pytest.mark.case("prompt-V20")
-async def test_the_hash_in_the_log_leads_to_the_bytes_that_were_sent(
-    desk: Desk, caplog: pytest.LogCaptureFixture
-):
-    caplog.set_level(logging.INFO)
-    system, context = parts(await desk.asks("what failed?"))
-    [entry] = await desk.prompted()
-    kept = await desk.store.prompts.get("incident_responder", entry.prompt_hash)
+async def test_the_hash_in_the_log_leads_to_the_bytes_that_were_sent(desk: Desk):
+    with logged() as facts:
+        system, context = parts(await desk.asks("what failed?"))
+    [entry], [line] = await desk.prompted(), facts.lines
+    assert (line["message"], line["agent"]) == ("the model is asked", "incident_responder")
+    assert (line["prompt"], line["prefix"]) == (entry.prompt_hash, entry.prefix_hash)
+    kept = await desk.store.prompts.get("incident_responder", line["prompt"])
     assert kept is not None
     assert (kept.prefix, kept.suffix) == (system, context)
     assert (kept.prompt_hash, kept.prefix_hash) == (digest(whole(system, context)), digest(system))
     assert entry.tools == kept.tools == tuple(tool.spec.name for tool in (Look(), Switch()))
     assert (entry.agent_id, entry.version, kept.lang) == ("incident_responder", "v1", "en")
-    assert "the model is asked" in caplog.messages
 
 
 @pytest.mark.case("prompt-R4")
@@ -210,22 +234,9 @@ async def test_the_table_of_symptoms_names_only_what_there_is(desk: Desk):
     )
     rows = re.findall(r"^\| (?!what you see|---)(.+) \| (.+) \| (.+) \|$", page, re.MULTILINE)
     assert len(rows) >= 7
-    lines: list[str] = []
-
-    class Kept(logging.StreamHandler[io.StringIO]):
-        def emit(self, record: logging.LogRecord) -> None:
-            lines.append(self.format(record))
-
-    handler, log = Kept(io.StringIO()), logging.getLogger("chatops_bot.sessions.prompt_keeping")
-    handler.setFormatter(JsonFormatter(Redactor()))
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
+    with logged() as log:
         await desk.asks("what failed?")
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(logging.NOTSET)
-    facts = json.loads(lines[0])
+    [facts] = log.lines
     assert facts["message"] == "the model is asked"
     named = {field for row in rows for field in re.findall(r"`(\w+)=`", row[2])}
     assert named >= {"agent", "version", "prefix", "chars", "tools"}

@@ -45,11 +45,13 @@ class Driver:
 class Bot:
     """A Bolt app that records every event body and every interaction body."""
 
-    def __init__(self, workspace: Workspace, session: aiohttp.ClientSession) -> None:
+    def __init__(self, workspace: Workspace, session: aiohttp.ClientSession, ping_seconds: float) -> None:
         identity = workspace.identity
         self.client = AsyncWebClient(token=identity.bot_token, base_url=workspace.api_url, session=session)
         self.app = AsyncApp(client=self.client, ignoring_self_events_enabled=False)
-        self.handler = AsyncSocketModeHandler(self.app, identity.app_token, web_client=self.client)
+        self.handler = AsyncSocketModeHandler(
+            self.app, identity.app_token, web_client=self.client, ping_interval=ping_seconds
+        )
         self.bodies: list[Json] = []
         self._changed = asyncio.Condition()
 
@@ -77,10 +79,12 @@ class Bot:
 
 
 @asynccontextmanager
-async def running_bot(workspace: Workspace, *, listen: bool = True) -> AsyncIterator[Bot]:
-    """The bot, connected. `listen` registers listeners that acknowledge and record everything."""
+async def running_bot(
+    workspace: Workspace, *, listen: bool = True, ping_seconds: float = 5.0
+) -> AsyncIterator[Bot]:
+    """The bot, connected; it pings at slack_sdk's own beat, and so notices a lost socket. `listen` registers listeners that acknowledge and record everything."""
     async with aiohttp.ClientSession() as session:
-        bot = Bot(workspace, session)
+        bot = Bot(workspace, session, ping_seconds)
         if listen:
             for kind in ("message", "app_mention"):
                 bot.app.event(kind)(bot.record)

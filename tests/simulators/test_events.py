@@ -110,6 +110,9 @@ async def test_unacknowledged_event_is_redelivered_three_times_then_dropped(
         await drive.says("oscar", incidents, "next")
         following = await asyncio.wait_for(socket.receive_json(), 5)
         assert following["payload"]["event"]["text"] == "next"
+        await socket.send_json({"envelope_id": following["envelope_id"]})
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(socket.receive_json(), 2 * IMPATIENT.ack_seconds)
 
 
 @pytest.mark.parametrize("limits", [IMPATIENT])

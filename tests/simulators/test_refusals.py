@@ -165,7 +165,7 @@ async def test_a_socket_is_asked_to_reconnect_and_told_why(
 async def test_a_bolt_app_comes_back_after_a_disconnect(
     workspace: Workspace, drive: Driver, incidents: str, do: str
 ) -> None:
-    async with running_bot(workspace) as bot:
+    async with running_bot(workspace, ping_seconds=1.0) as bot:
         await drive.says("ana", incidents, "before")
         await bot.until(lambda: len(bot.events()) == 1)
         assert (await drive.call("socket", do=do))["ok"]

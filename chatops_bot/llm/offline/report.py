@@ -33,6 +33,11 @@ def status_word(value: object, language: Language) -> str:
     return phrase.said_in(language) if phrase else fact(value)
 
 
+def sentences(language: Language, *said: str) -> str:
+    """Whole sentences as one text, in Chinese without spaces between them."""
+    return ("" if language == "zh" else " ").join(said)
+
+
 def listed(values: Sequence[object]) -> str:
     shown = ", ".join(code(value, 128) for value in values[:_NAMES_SHOWN])
     return shown + (", …" if len(values) > _NAMES_SHOWN else "")
@@ -139,10 +144,10 @@ def several_tasks(name: str, tasks: Sequence[Mapping[str, Any]], language: Langu
 def no_such_task(name: str, near: Sequence[str], has_tasks: bool, language: Language) -> str:
     said = phrases.NO_SUCH_TASK.filled(name=code(name, 128)).said_in(language)
     if not has_tasks:
-        return f"{said} {phrases.NO_TASKS.said_in(language)}"
+        return sentences(language, said, phrases.NO_TASKS.said_in(language))
     if not near:
         return said
-    return f"{said} {phrases.DID_YOU_MEAN.filled(near=listed(near)).said_in(language)}"
+    return sentences(language, said, phrases.DID_YOU_MEAN.filled(near=listed(near)).said_in(language))
 
 
 def skill_of_that_name(name: str, language: Language) -> str:
@@ -228,7 +233,7 @@ def help_text(language: Language, *, understood: bool, skills: bool = False, age
     more += [phrases.HELP_CONSULT.filled(agent=agent).said_in(language)] if agent else []
     listed = "\n".join([phrases.HELP.said_in(language), *more])
     said = f"{listed}\n\n{phrases.HELP_END.said_in(language)}"
-    return said if understood else f"{phrases.NOT_UNDERSTOOD.said_in(language)} {said}"
+    return said if understood else sentences(language, phrases.NOT_UNDERSTOOD.said_in(language), said)
 
 
 def form_waits(missing: Sequence[str], language: Language) -> str:

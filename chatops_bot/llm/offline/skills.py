@@ -191,4 +191,4 @@ def _meant(conversation: Conversation, said: str, language: Language) -> Skill:
     near = nearest(said, [skill.name for skill in shown])
     hint = _NEAR.filled(near=report.listed(near)) if near else _ASK_LIST
     unknown = _UNKNOWN.filled(name=code(said)).said_in(language)
-    raise Told(f"{unknown} {hint.said_in(language)}")
+    raise Told(report.sentences(language, unknown, hint.said_in(language)))
