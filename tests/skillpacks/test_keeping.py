@@ -253,6 +253,17 @@ async def test_a_bot_that_starts_goes_on_with_what_is_at_hand_and_takes_the_rest
     assert not await library.finish(), "there is one first reading"
 
 
+async def test_the_doctor_names_what_takes_long_to_fetch(tmp_path: Path):
+    async with silent_server() as (url, _):
+        config = load_config(
+            written(
+                tmp_path, GOOD + f"data: {tmp_path}/data\nskills: {{git: [{{url: '{url}', ref: main}}]}}\n"
+            )
+        )
+        (found,) = await check_skills(config, secrets_as_set(config, ENV), patience=0.2)
+    assert "skills.git@main: is still being fetched" in found.says
+
+
 async def test_what_is_read_in_time_is_waited_for_and_what_is_not_is_given_up_at_the_end(tmp_path: Path):
     put(tmp_path / "mine", "own")
     assert await SkillLibrary([SkillFolder(tmp_path / "mine", "mine")]).begin(20)
