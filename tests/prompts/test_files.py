@@ -16,12 +16,9 @@ from chatops_bot.app.known_tools import KNOWN_SPECS
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts, read_prompts
 from chatops_bot.app.prompt_reload import PromptReload
-<<<<<<< HEAD
 from chatops_bot.app.prompt_sizes import WITH_SKILLS, Reviewed
 from chatops_bot.context.hardening import TITLES
-=======
 from chatops_bot.context.prompt_lint import lint_tools
->>>>>>> main
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.domain.tool import ToolText
