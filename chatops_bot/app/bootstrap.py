@@ -114,7 +114,6 @@ async def open_bot(
         routed = (model is None and routes(config, secrets)) if routed is None else routed
         prompts = PromptRegistry(configured_texts(config.agents, [tool.spec for tool in tools]))
         skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
-        stack.push_async_callback(skills.library.give_up)
         opening = open_registry(
             config, secrets, clock, skills, kept, prompts=prompts, more=tools, routed=routed
         )

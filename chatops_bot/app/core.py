@@ -153,12 +153,11 @@ def build_core(
         config, registry, prompts, store, redactor, clock, ids, skills, model.name, rerouted, node.fences,
         engine.policy.may_ask,
     )  # fmt: skip
-    _let_consult(
-        registry, partial(_aside, model, dispatcher, clock, ids, config.model.max_rounds // 2), briefer
-    )
+    rounds = config.model.max_rounds
+    _let_consult(registry, partial(_aside, model, dispatcher, clock, ids, rounds // 2), briefer)
     conductor = Conductor(
         platform=platform, store=store,
-        loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
+        loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=rounds),
         briefer=briefer, cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
@@ -166,8 +165,7 @@ def build_core(
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, secrets=sealed, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
-        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=reload,
-        arms=ArmWatch(prompts, store.arms),
+        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=reload, arms=ArmWatch(prompts, store.arms),
     )  # fmt: skip
 
 
