@@ -25,6 +25,10 @@ ASKED_AFTER = """
     what can your skills do?
     is there a skill for handover?
     how many skills do you know
+    what can you do with skills
+    which skill should I use?
+    你的技能
+    技能怎么用
     有哪些技能
     你会哪些技能？
     技能列表
@@ -243,7 +247,13 @@ async def test_who_sees_no_skill_is_told_of_none(text: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["use the skill shift-handover", "用 shift-handover 技能", "用交接班技能", "use the handover skill"],
+    [
+        "use the skill shift-handover",
+        "用 shift-handover 技能",
+        "用交接班技能",
+        "交接班技能跑一下",
+        "use the handover skill",
+    ],
 )
 async def test_the_handover_is_loaded_and_its_lookups_are_made(text: str):
     played = await play(text, skills=SHIPPED)
@@ -316,6 +326,37 @@ async def test_a_skill_without_lookups_is_loaded_and_said_to_need_a_model(body: 
     assert "needs a language model" in played.text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how do I use the skill shift-handover?",
+        "what does the skill shift-handover do?",
+        "shift-handover 技能怎么用",
+        "介绍一下 shift-handover 技能",
+        "explain the skill shift-handover",
+    ],
+)
+async def test_who_asks_about_a_skill_is_told_what_it_is_for(text: str):
+    played = await play(text, skills=SHIPPED)
+    assert played.calls == []
+    assert "end of a shift" in played.text or "交接班" in played.text
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("用容量检查技能", "capacity-check"),
+        ("use the capacity check skill", "capacity-check"),
+        ("用依赖关系技能看 nightly-report", "dependency-map"),
+        ("use the triage skill for nightly-report", "task-failure-triage"),
+        ("用失败排查技能看 nightly-report", "task-failure-triage"),
+        ("use the timeline skill for nightly-report", "incident-timeline"),
+    ],
+)
+async def test_a_skill_is_known_by_words_of_its_name_and_of_what_it_says_of_itself(text: str, name: str):
+    assert (await play(text, skills=SHIPPED)).calls[0] == (LOAD_SKILL, {"name": name})
+
+
 async def test_a_name_that_no_skill_bears_gets_the_nearest_and_a_task_is_told_of_the_skill():
     assert (
         "Did you mean `shift-handover`?" in (await play("use the skill shift-handovr", skills=SHIPPED)).text
@@ -362,6 +403,9 @@ async def test_without_a_question_the_one_before_is_passed_on_and_without_one_it
 
 async def test_where_nobody_can_be_consulted_that_is_said():
     assert "No other agent can be consulted here" in (await play("consult the scheduler operator")).text
+    for text in ("which other agents can you ask?", "who can you consult?", "你能咨询谁", "有哪些智能体"):
+        told = await play(text, agents=["scheduler_operator"])
+        assert (told.calls, "`scheduler_operator`" in told.text) == ([], True)
     other = await play("问一下事件响应员：出了什么问题", agents=["scheduler_operator"])
     assert "`scheduler_operator`" in other.text
     assert other.calls == []

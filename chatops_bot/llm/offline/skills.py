@@ -174,8 +174,9 @@ def _meant(conversation: Conversation, said: str, language: Language) -> Skill:
     words = set(re.findall(r"[a-z0-9]+|[\u4e00-\u9fff]+", said.lower()))
     if "-" in said:
         words = set()  # the name of another skill, and not words for one
+    letters = {letter for word in words for letter in (word if _HAN.search(word) else [word])}
     fits = [skill for skill in shown if words & set(skill.name.split("-"))] or [
-        skill for skill in shown if words and all(word in skill.description.lower() for word in words)
+        skill for skill in shown if letters and all(one in skill.description.lower() for one in letters)
     ]
     if len(fits) == 1:
         return fits[0]
