@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase, language_of
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import phrases
 from chatops_bot.llm.offline.content import UNREADABLE, Content
 from chatops_bot.llm.offline.conversation import Result
 from chatops_bot.llm.offline.cues import Hold, Kind
 from chatops_bot.llm.offline.decisions import OpenProposal, Record
 from chatops_bot.llm.offline.quoting import Reader, code, fact, one_line
-from chatops_bot.llm.offline.regex import regex
 
 _NAMES_SHOWN = 8
 

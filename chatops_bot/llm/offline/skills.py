@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 
 from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.regex import regex
 from chatops_bot.domain.skill import LOAD_SKILL, Skill
 from chatops_bot.llm.offline import report
 from chatops_bot.llm.offline.arguments import Target
@@ -17,7 +18,6 @@ from chatops_bot.llm.offline.cues import Kind
 from chatops_bot.llm.offline.desk import Answer, Desk, Told, sayable
 from chatops_bot.llm.offline.lookup import Task, folded, nearest, target_in, tasks_of
 from chatops_bot.llm.offline.quoting import code, one_line
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.understanding import Intent
 
 _LINE_CHARS = 160

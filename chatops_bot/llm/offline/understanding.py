@@ -10,6 +10,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import cues
 from chatops_bot.llm.offline.alterations import is_alteration
 from chatops_bot.llm.offline.arguments import (
@@ -27,7 +28,6 @@ from chatops_bot.llm.offline.arguments import (
 from chatops_bot.llm.offline.called_upon import CalledUpon, called_upon
 from chatops_bot.llm.offline.creation import NewTask, new_task_in
 from chatops_bot.llm.offline.cues import WRITES, Hold, Kind
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.verbs import REPORTING, Wish, creates_alone, is_prohibition, wish_in
 from chatops_bot.llm.offline.windows import Window, window_in
 
