@@ -1,5 +1,6 @@
 """Skills and agents without a language model: what people say of them, and what the rules do about it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -211,12 +212,15 @@ def test_people_and_tasks_are_no_agents(text: str):
 @pytest.mark.parametrize(
     ("text", "about"),
     [
-        ("which skills do you have?", "`shift-handover` — Write the handover at the end of a shift"),
-        ("有哪些技能", "`shift-handover` — 交接班：现状、变更、待处理、下一步。"),
+        ("which skills do you have?", "`shift-handover` — The handover at the end of a shift"),
+        ("有哪些技能", "`shift-handover` — 交接班：现状"),
+        ("which skills do you have?", "`in-two` — Say it twice."),
+        ("有哪些技能", "`in-two` — 说两遍。"),
     ],
 )
 async def test_skills_are_listed_in_the_askers_language_with_what_needs_a_model(text: str, about: str):
-    played = await play(text, skills=[*SHIPPED, skill("prose-only", body="# How\n\nThink.")])
+    in_two = replace(skill("in-two", body=SHIPPED[0].body), description="Say it twice. 说两遍。")
+    played = await play(text, skills=[*SHIPPED, in_two, skill("prose-only", body="# How\n\nThink.")])
     assert played.calls == []
     assert about in played.text
     marked = [line for line in played.text.splitlines() if "(needs a" in line or "（需要" in line]
