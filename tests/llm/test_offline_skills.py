@@ -322,6 +322,9 @@ async def test_a_tool_that_nobody_here_knows_is_not_called_and_neither_is_what_f
         "```yaml example\n" + f"asked: {'long ' * 3000}\n```",
         "```yaml example\n: : :\n```",
         example("{call: delete_task, with: {task_id: 3}}"),
+        example("{call: query_tasks, with: {status: 2001-01-01}}"),
+        example("{call: query_instances, with: {hours: .inf}}"),
+        example("{call: query_instances, with: {? [a] : b}}"),
     ],
 )
 async def test_a_skill_without_lookups_is_loaded_and_said_to_need_a_model(body: str):
@@ -359,6 +362,17 @@ async def test_who_asks_about_a_skill_is_told_what_it_is_for(text: str):
 )
 async def test_a_skill_is_known_by_words_of_its_name_and_of_what_it_says_of_itself(text: str, name: str):
     assert (await play(text, skills=SHIPPED)).calls[0] == (LOAD_SKILL, {"name": name})
+
+
+@pytest.mark.parametrize(
+    "path", ["\u00b2", "9" * 5000, "count.3", "instances.0.nowhere.more", "instances.7.id", ""]
+)
+async def test_what_a_result_has_not_is_not_kept_and_nothing_rests_on_it(path: str):
+    first = f"{{call: query_instances, with: {{status: failed, hours: 8}}, keep: {{run: '{path}'}}}}"
+    body = example(first, "{call: analyze_failure, with: {instance_id: $run}}")
+    played = await play("use the skill mine", skills=[skill("mine", body=body)])
+    assert [tool for tool, _ in played.calls if tool != "query_tasks"] == [LOAD_SKILL, "query_instances"]
+    assert "run 28" in played.text
 
 
 async def test_a_name_that_no_skill_bears_gets_the_nearest_and_a_task_is_told_of_the_skill():
