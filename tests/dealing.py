@@ -9,7 +9,13 @@ from itertools import groupby, islice
 from typing import TypeVar
 
 T = TypeVar("T")
-SLOW = ("tests/browser/", "tests/app/", "tests/scenarios/", "tests/kills/", "tests/packaging/")
+SLOW = (
+    "tests/browser/", "tests/app/", "tests/scenarios/", "tests/kills/", "tests/packaging/", "tests/architecture/",
+    "tests/hostile/", "tests/mutation/", "tests/evals/test_shipped_cases.py", "tests/scheduler/test_processes.py",
+    "tests/scheduler/test_timing.py", "tests/platforms/slack/test_card_blocks.py",
+    "tests/platforms/slack/test_outbound.py",
+)  # fmt: skip
+"""Rooms and modules of which one test may take seconds, or whose first one prepares what the others use."""
 
 
 def dealt(items: list[T], workers: int, path_of: Callable[[T], str]) -> list[T]:
