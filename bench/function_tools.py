@@ -3,11 +3,11 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, create_model
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.tool import ToolResult
+from chatops_bot.domain.tool import ToolResult, ToolText
 from chatops_bot.ports import ToolContext, ToolSpec
 
 _TYPES = {"string": str, "integer": int}
@@ -19,14 +19,13 @@ class FunctionTool:
     def __init__(self, function: Callable[..., Awaitable[str]], schema: Mapping[str, Any]) -> None:
         self._function = function
         described = schema["function"]
-        fields: dict[str, Any] = {
-            name: (_TYPES[field["type"]], Field(description=field["description"]))
-            for name, field in described["parameters"]["properties"].items()
-        }
+        properties = described["parameters"]["properties"]
+        fields: dict[str, Any] = {name: (_TYPES[field["type"]], ...) for name, field in properties.items()}
+        said = {name: field["description"] for name, field in properties.items()}
+        self.text = ToolText("", described["description"], said)
         arguments = create_model("Arguments", __config__=ConfigDict(extra="forbid"), **fields)
         self.spec = ToolSpec(
             described["name"],
-            described["description"],
             arguments,
             Effect.READ,
             Phrase(described["name"], described["name"]),

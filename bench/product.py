@@ -35,6 +35,7 @@ from chatops_bot.ports import ToolContext
 from chatops_bot.stores.codec import entry_from, entry_text
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
+from chatops_bot.tools.definitions import Definitions
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.drafting import Drafter
 from chatops_bot.tools.proposal_moves import ProposalMoves
@@ -88,6 +89,7 @@ class Product:
     client_of: Callable[[str], OpenAIClient]
     system: str
     dispatcher: Dispatcher
+    definitions: Definitions
     entries: KeptEntries
     clock: SystemClock
     ids: RandomIds
@@ -106,6 +108,7 @@ class Product:
             language="en",
             briefing=Briefing(
                 Toolbox(self.dispatcher.registry),
+                self.definitions,
                 lambda _tools, _skills: self.system,
                 (UserMessage(prompt),),
                 PHRASES,
@@ -134,8 +137,10 @@ async def open_product(
     clock, ids, policy = SystemClock(), RandomIds(), Policy()
     with tempfile.TemporaryDirectory() as folder:
         store = await SqliteStore.open(Path(folder) / "bench.db", clock)
+        tools = adapted(functions, schemas)
+        definitions = Definitions(tools, {tool.spec.name: tool.text for tool in tools}, "")
         dispatcher = Dispatcher(
-            Registry(adapted(functions, schemas)),
+            Registry(tools),
             policy=policy,
             audit=KeptAudit(),
             proposer=_proposer(store, clock, ids, policy),
@@ -151,6 +156,6 @@ async def open_product(
                 def client_of(model: str) -> OpenAIClient:
                     return OpenAIClient(connections, base_url=base_url, api_key="x", model=model)
 
-                yield Product(client_of, system, dispatcher, KeptEntries(), clock, ids)
+                yield Product(client_of, system, dispatcher, definitions, KeptEntries(), clock, ids)
         finally:
             await store.aclose()

@@ -27,9 +27,7 @@ class RotateArgs(BaseModel):
     key: Annotated[str, AskedAs(Phrase("新密钥", "New key")), SecretArgument(min_chars=8)]
 
 
-ROTATE = ToolSpec(
-    "rotate_key", "Gives a service a new key.", RotateArgs, Effect.WRITE, Phrase("更换", "rotating")
-)
+ROTATE = ToolSpec("rotate_key", RotateArgs, Effect.WRITE, Phrase("更换", "rotating"))
 
 
 @dataclass

@@ -1,13 +1,19 @@
 """Small tools that tests steer: one looks, one switches task 3 on and off, one asks before it looks."""
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from chatops_bot.app.bundled import load_call_words, load_phrases
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import LANGUAGES, configured_texts
+from chatops_bot.context.prompt_registry import PromptTexts
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.followup import Suggestion
 from chatops_bot.domain.form import AskedAs, Candidates, Choice
@@ -16,11 +22,13 @@ from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.session import SessionKey
-from chatops_bot.domain.tool import Change, Outcome, Plan, ToolResult
-from chatops_bot.ports import Clock, Ids, Store, ToolContext, ToolSpec
+from chatops_bot.domain.tool import Change, Outcome, Plan, ToolResult, ToolText
+from chatops_bot.ports import Clock, Ids, Store, Tool, ToolContext, ToolSpec
+from chatops_bot.tools.definitions import Definitions
 from chatops_bot.tools.drafting import Drafter
 from chatops_bot.tools.proposal_moves import ProposalMoves
 from chatops_bot.tools.proposing import Proposer
+from chatops_bot.tools.registry import schema_of
 
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
 OSCAR = Person("U1", "Oscar", Role.OPERATOR)
@@ -40,7 +48,7 @@ def proposer_of(store: Store, clock: Clock, ids: Ids, policy: Policy | None = No
 
 class LookArgs(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    name: str = Field(default="", description="What to look for.")
+    name: str = ""
     limit: int = Field(default=20, ge=1)
 
 
@@ -55,8 +63,38 @@ class SearchArgs(BaseModel):
     groups: list[Literal["web", "db", "cache"]] = Field(min_length=1)
     hosts: list[str] = Field(title="Hosts", examples=["web-1, web-2"])
     deep: Annotated[bool, AskedAs(Phrase("深入", "Deep"))]
-    lines: int = Field(default=20, ge=1, le=500, description="How many lines.")
+    lines: int = Field(default=20, ge=1, le=500)
     since: str | None = None
+
+
+def words_of(spec: ToolSpec) -> ToolText:
+    """Words for a tool of the tests: they name it, and each of its arguments."""
+    name = spec.name.replace("_", " ")
+    arguments = {
+        each: f"The {each.replace('_', ' ')} of it." for each in schema_of(spec.arguments)["properties"]
+    }
+    return ToolText(f"When it is about {name}.", f"Does the {name}.", arguments)
+
+
+def definitions_of(tools: Iterable[Tool]) -> Definitions:
+    """The tools as a model is told of them here."""
+    return Definitions(tools, {tool.spec.name: words_of(tool.spec) for tool in tools}, PHRASES.tools.secret)
+
+
+def texts_with(*specs: ToolSpec) -> PromptTexts:
+    """The shipped texts, and words for these tools."""
+    shipped = configured_texts(AgentsConfig())
+    own = {spec.name: words_of(spec) for spec in specs}
+    return replace(shipped, tools={lang: {**told, **own} for lang, told in shipped.tools.items()})
+
+
+def put_words(folder: Path, specs: Iterable[ToolSpec]) -> Path:
+    """An operator's folder of texts with words for these tools."""
+    told = {spec.name: asdict(words_of(spec)) for spec in specs}
+    folder.mkdir(exist_ok=True)
+    for lang in LANGUAGES:
+        (folder / f"tools.{lang}.yaml").write_text(yaml.safe_dump({"tools": told}), encoding="utf-8")
+    return folder
 
 
 async def known_hosts(tool: Any, context: ToolContext) -> Candidates:
@@ -67,15 +105,14 @@ async def known_hosts(tool: Any, context: ToolContext) -> Candidates:
 
 SEARCH = ToolSpec(
     "search",
-    "Searches logs.",
     SearchArgs,
     Effect.READ,
     Phrase("搜索", "searching"),
     candidates={"hosts": known_hosts},
     asks=True,
 )
-LOOK = ToolSpec("look", "Looks.", LookArgs, Effect.READ, Phrase("查找", "looking"))
-SWITCH = ToolSpec("switch", "Switches.", SwitchArgs, Effect.WRITE, Phrase("切换", "switching"))
+LOOK = ToolSpec("look", LookArgs, Effect.READ, Phrase("查找", "looking"))
+SWITCH = ToolSpec("switch", SwitchArgs, Effect.WRITE, Phrase("切换", "switching"))
 
 
 @dataclass

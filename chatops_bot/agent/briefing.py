@@ -13,7 +13,9 @@ from chatops_bot.context.skill_text import loaded_in
 from chatops_bot.context.window import Window
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import Message, ModelRequest, SystemMessage, Usage
+from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.tool import ToolResult
+from chatops_bot.tools.definitions import Definitions
 from chatops_bot.tools.toolbox import Toolbox
 
 
@@ -23,25 +25,30 @@ async def keeps_nothing(prefix: str, tools: Sequence[str]) -> None:
 
 @dataclass(slots=True)
 class Briefing:
-    """`system` writes the system text for the tools on offer and the names of loaded skills, and takes off the offer what it has
-    no room for; `history` is the conversation up to and with the newest message and its volatile context; `phrases` has what the loop tells the model itself; `marks` are the nonces
-    of the conversation's fences; `window` chooses what is sent of it, None for all. `rounds` is how many steps with tools a
-    loaded skill asked for, 0 when none did; `skills` are the names of those that the asker can see, `told` those of them that
-    not everybody can see, and `read` those of these whose words are in what the model is given. `keep` is told of each call's
-    system text and tools before it is made."""
+    """`definitions` has the tools as a model reads them in the language of the conversation; `system` writes the system text for
+    the tools on offer and the names of loaded skills, and takes off the offer what it has no room for; `history` is the
+    conversation up to and with the newest message and its volatile context; `phrases` has what the loop tells the model itself;
+    `marks` are the nonces of the conversation's fences; `window` chooses what is sent of it, None for all. `rounds` is how many
+    steps with tools a loaded skill asked for, 0 when none did; `skills` are those that the asker can see, `told` the names of
+    those of them that not everybody can see, and `read` those of these whose words are in what the model is given. `agents` can
+    be consulted, and with `is_shared` others read the answer too. `keep` is told of each call's system text and tools before it
+    is made."""
 
     toolbox: Toolbox
+    definitions: Definitions
     system: Callable[[Toolbox, frozenset[str]], str]
     history: tuple[Message, ...]
     phrases: PromptPhrases
     marks: Marks
     window: Window | None = None
     rounds: int = 0
-    skills: frozenset[str] = frozenset()
+    skills: tuple[Skill, ...] = ()
     told: frozenset[str] = frozenset()
     read: frozenset[str] = frozenset()
     keep: Callable[[str, Sequence[str]], Awaitable[None]] = keeps_nothing
     agent_id: str = ""
+    agents: tuple[str, ...] = ()
+    is_shared: bool = True
 
     async def request(
         self, said: Sequence[Message], language: Language, *, may_call: bool = True
@@ -51,13 +58,15 @@ class Briefing:
         sent: Sequence[Message] = whole
         loaded = loaded_in(whole)
         system = SystemMessage(self.system(self.toolbox, loaded))
-        tools = self.toolbox.definitions(language)  # as far as the text had room for them
+        tools = self.definitions.of(self.toolbox.offered)  # as far as the text had room for them
         if self.window is not None:
             sent = self.window.fit(whole, tools, system.text)
             if loaded_in(sent) != loaded:  # a skill whose text was left out can be loaded again
                 system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
         await self.keep(system.text, [tool.name for tool in tools])
-        request = ModelRequest((system, *sent), tools, language, may_call)
+        request = ModelRequest(
+            (system, *sent), tools, language, may_call, self.skills, self.agents, self.is_shared
+        )
         if self.window is not None:
             self.window.sends(request)
         return request

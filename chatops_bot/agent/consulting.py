@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.domain.errors import ModelError, Told, ToolFailed
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.session import SessionKey, TurnOutcome
 from chatops_bot.domain.tool import CONSULT_AGENT, ToolResult
@@ -33,10 +33,8 @@ ANSWER_CHARS = 8_000
 
 class ConsultArguments(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
-    agent_id: str = Field(description="Exact id of the agent to ask.", max_length=64)
-    question: str = Field(
-        description="The whole question, with the ids and times it is about.", min_length=1, max_length=4_000
-    )
+    agent_id: str = Field(max_length=64)
+    question: str = Field(min_length=1, max_length=4_000)
 
 
 class Aside:
@@ -69,17 +67,18 @@ class Consultant:
     briefs: Briefs
 
 
+CONSULT_SPEC = ToolSpec(
+    CONSULT_AGENT, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
+    timeout=CONSULT_SECONDS, of_agent=True, label_argument="agent_id",
+)  # fmt: skip
+
+
 class ConsultAgent:
-    def __init__(self, description: Phrase, depth: int = 1, timeout: float = CONSULT_SECONDS) -> None:
-        """`description` is what the model reads of the tool; `depth` is how many consultations may stand inside each other, and
-        `timeout` how many seconds one gets."""
+    def __init__(self, depth: int = 1, spec: ToolSpec = CONSULT_SPEC) -> None:
+        """`depth` is how many consultations may stand inside each other."""
         self._depth = depth
         self._desk: Consultant | None = None
-        self.spec = ToolSpec(
-            CONSULT_AGENT, description.en, ConsultArguments, Effect.READ, Phrase("咨询另一个智能体", "asking another agent"),
-            timeout=timeout, of_agent=True, label_argument="agent_id",
-            description_zh=description.zh,
-        )  # fmt: skip
+        self.spec = spec
 
     def answer_with(self, loop_over: Callable[[Transcripts], Loop], briefs: Briefs) -> None:
         """To be called once before the first turn: `loop_over` makes the loop of a consultation, with half of a turn's steps, over
@@ -97,7 +96,7 @@ class ConsultAgent:
         within = replace(context, agents=(*context.agents, agent_id), reads_only=True, aside=aside)
         briefing = desk.briefs.brief_consulted(agent_id, arguments.question, within, self._depth)
         turn = Turn(within, asking.language, briefing, has_own_ids=True)
-        heard = _Heard()
+        heard = _Heard(asking.language)
         try:
             await desk.loop_over(aside).run_turn(turn, heard.hear)
         except ModelError as error:
@@ -128,7 +127,8 @@ class ConsultAgent:
 class _Heard:
     """What comes out of a consultation."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: Language) -> None:
+        self._language = language
         self._called: list[str] = []
         self._notes: list[str] = []
         self._rest = Rested(TurnOutcome.FAILED, "")
@@ -137,7 +137,7 @@ class _Heard:
         if isinstance(event, CallStarted):
             self._called.append(event.tool)
         elif isinstance(event, Noted):
-            self._notes.append(event.phrase.en)
+            self._notes.append(event.phrase.said_in(self._language))
         elif isinstance(event, Rested):
             self._rest = event
 
@@ -152,7 +152,7 @@ class _Heard:
             "tools_called": list(dict.fromkeys(self._called)),
         }
         if len(body) > ANSWER_CHARS:
-            content["cut"] = f"{len(body) - ANSWER_CHARS} characters left out"
+            content["characters_left_out"] = len(body) - ANSWER_CHARS
         if self._rest.outcome is not TurnOutcome.ANSWERED:
             content["incomplete"] = self._notes
         summary = Phrase(f"{agent_id} 已回答", f"{agent_id} answered")

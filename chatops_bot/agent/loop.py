@@ -8,15 +8,15 @@ Everything is stored as it happens, so a turn that fails, is stopped or dies kee
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import groupby
 
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.step import Step, is_cut, json_error
-from chatops_bot.agent.together import together
+from chatops_bot.agent.together import Together
 from chatops_bot.context.history import answer_to, assistant_message
 from chatops_bot.context.next_steps import worth_offering
 from chatops_bot.context.prompt_phrases import CallPhrases
@@ -30,11 +30,12 @@ from chatops_bot.domain.model import (
     ModelNotice,
     ReasoningDelta,
     SystemMessage,
+    ThoughtEnded,
     Usage,
 )
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.session import TurnOutcome
-from chatops_bot.domain.tool import ToolCall, ToolResult
+from chatops_bot.domain.tool import ToolCall, ToolResult, call_id_of
 from chatops_bot.domain.transcript import ModelSaid, ToolReturned
 from chatops_bot.domain.turn_event import (
     Asked,
@@ -47,11 +48,14 @@ from chatops_bot.domain.turn_event import (
     RoundEnded,
     StepEnded,
     TextStreamed,
+    TextWithdrawn,
     TurnEvent,
 )
 from chatops_bot.ports import LLM, Clock, Ids, ToolContext, Transcripts
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.invocation import Dispatched, TurnMemory
+
+_log = logging.getLogger(__name__)
 
 MAX_ROUNDS = 10
 """Model calls with tools in one turn, by default (the second seed system's number)."""
@@ -85,6 +89,10 @@ SILENT = Phrase(
 )
 CALL_IN_TEXT = Phrase(
     "模型把工具调用写成了文字，没有执行。", "The model wrote a tool call as text; it was not run."
+)
+NOT_RUN = Phrase(
+    "模型一次要调用的工具超过 {most} 个，其余 {count} 个没有执行。",
+    "The model asked for more than {most} calls at once; {count} of them were not run.",
 )
 _TOO_MANY = Phrase("调用过多，未执行", "too many calls, not run")
 INCOMPLETE = Phrase("分析未完成。", "Analysis incomplete.")
@@ -161,9 +169,7 @@ class Loop:
         while rounds < (cap := max(self._max_rounds, turn.briefing.rounds)):
             rounds += 1
             step = await self._ask(turn, emit)
-            calls = step.calls(
-                taken=None if turn.has_own_ids else turn.taken_ids, fresh=partial(self._ids.new, "call")
-            )
+            calls = step.calls(taken=None if turn.has_own_ids else turn.taken_ids, fresh=self._fresh_id)
             await self._remember(turn, step, calls)
             if not calls and step.wrote_call and not corrected:
                 corrected = True
@@ -193,6 +199,9 @@ class Loop:
                     return
         await self._sum_up(turn, last_text, cap, emit)
 
+    def _fresh_id(self) -> str:
+        return call_id_of(self._ids.new("call"))
+
     async def _ask(self, turn: Turn, emit: Emit, *, may_call: bool = True) -> Step:
         """One model call; one more, with less of the conversation, if that was too long and nothing was said yet."""
         step = Step(turn.briefing.toolbox.offered if may_call else frozenset())
@@ -216,6 +225,8 @@ class Loop:
                         await emit(ReasoningStreamed(delta.text))
                     elif isinstance(delta, ModelNotice):
                         await emit(Noted(delta.phrase))
+                    elif isinstance(delta, ThoughtEnded):
+                        await emit(TextWithdrawn())
                     if step.size > MAX_STEP_CHARS:
                         step.finish = FinishReason.TRUNCATED
                         break
@@ -257,8 +268,10 @@ class Loop:
     def _offered(self, turn: Turn, steps: Sequence[FollowUp]) -> tuple[str, ...]:
         """The questions of those steps that the asker can really have."""
 
+        skills = {skill.name for skill in turn.briefing.skills}
+
         def can(name: str) -> bool:
-            return name in turn.briefing.skills or self._dispatcher.may_call(name, turn.context, turn.memory)
+            return name in skills or self._dispatcher.may_call(name, turn.context, turn.memory)
 
         return worth_offering(steps, asked=turn.asked, language=turn.language, can=can)
 
@@ -279,13 +292,16 @@ class Loop:
             for interrupt in waiting:  # all results are stored: a card that cannot be shown ends the turn
                 turn.waits = True
                 await emit(interrupt)
-        for call in calls[MAX_CALLS:]:
+        too_many = calls[MAX_CALLS:]
+        if too_many:
+            await emit(Noted(NOT_RUN.filled(count=len(too_many), most=MAX_CALLS)))
+        for call in too_many:
             await self._store_result(turn, call, _not_run(words.too_many.format(most=MAX_CALLS), _TOO_MANY))
 
     async def _run_batch(self, turn: Turn, batch: Sequence[ToolCall], emit: Emit) -> list[TurnEvent]:
         """Run them at once; returns what waits for people then."""
         waiting: list[TurnEvent] = []
-        async with together() as group:
+        async with Together() as group:
             running = [group.create_task(self._dispatch(turn, call)) for call in batch]
             for call, task in zip(batch, running, strict=True):
                 done, milliseconds = await task
@@ -356,7 +372,9 @@ class Loop:
         turn.said.append(SystemMessage(turn.briefing.phrases.loop.sum_up))
         try:
             step = await self._ask(turn, emit, may_call=False)
-        except ModelError:
+        except ModelError as failure:
+            _log.warning("what was found could not be summed up: %s", failure.phrase.en)
+            await emit(Noted(failure.phrase))
             step = Step()
         if step.body:
             await self._remember(turn, step, ())

@@ -19,6 +19,7 @@ from chatops_bot.domain.model import (
     ReasoningDelta,
     TextDelta,
     TextEnded,
+    ThoughtEnded,
     ToolCallDelta,
     Usage,
 )
@@ -67,6 +68,10 @@ class Step:
         match delta:
             case ReasoningDelta(text):
                 self.size += len(text)
+            case ThoughtEnded():
+                self.texts.clear()
+                self._visible.clear()
+                self._guard, self._splitter = WrittenCallGuard(self.tools), FollowupSplitter()
             case TextEnded():
                 return self.close()
             case Finished(reason, usage, reasoning, model):
@@ -117,11 +122,14 @@ class Step:
     def calls(self, *, taken: set[str] | None, fresh: Callable[[], str]) -> tuple[ToolCall, ...]:
         """The merged calls in index order, each with an id that is not in `taken`; `taken` grows by them. None: all are taken.
 
-        Some providers send no id, or the same one twice; `fresh()` makes one for those, unlike any other.
+        Some providers send no id, or the same one twice; `fresh()` makes one for those, unlike any other. One that came with neither
+        name nor arguments is no call.
         """
         merged: list[ToolCall] = []
         for index in sorted(self._pieces):
             pieces = self._pieces[index]
+            if not pieces.name and not any(pieces.arguments):
+                continue
             is_free = taken is not None and pieces.id and pieces.id not in taken
             call_id = pieces.id if is_free else fresh()
             if taken is not None:

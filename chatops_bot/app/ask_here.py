@@ -25,6 +25,7 @@ from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.registry import open_registry
 from chatops_bot.app.routing import routes
 from chatops_bot.app.skills import borrowed_library, read_skills
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.platforms.terminal.adapter import TerminalPlatform
@@ -73,14 +74,14 @@ async def bot_for_one_question(
         )
         library = stack.enter_context(borrowed_library(config.skills, config.data))
         skills = await read_skills(config, library)
-        texts = configured_texts(config.agents)
+        prompts = PromptRegistry(configured_texts(config.agents))
         registry = await stack.enter_async_context(
-            open_registry(config, secrets, clock, skills, store, texts=texts)
+            open_registry(config, secrets, clock, skills, store, prompts=prompts)
         )
         core = build_core(
             config, secrets, clock=clock, ids=ids, store=store, model=configured_model(config, secrets, session),
             registry=registry, rerouted=(lambda: None) if routes(config, secrets) else None,
-            texts=texts, platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, ids, None),
+            prompts=prompts, platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, ids, None),
             skills=skills.choice,
         )  # fmt: skip
         desk = local_desk(core, terminal, terminal, people, rests, ids)

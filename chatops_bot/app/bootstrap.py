@@ -39,6 +39,7 @@ from chatops_bot.app.routing import routes
 from chatops_bot.app.skills import BotSkills, read_skills
 from chatops_bot.app.sweeping import EXPIRY_SWEEP_SECONDS, sweep
 from chatops_bot.app.web import web_app
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
 from chatops_bot.domain.session import RunningTurn
 from chatops_bot.domain.withheld import Withheld
@@ -112,9 +113,9 @@ async def open_bot(
         kept = await stack.enter_async_context(open_store(config, secrets, clock, ids))
         turns = TurnCount(metrics := Metrics())
         routed = (model is None and routes(config, secrets)) if routed is None else routed
-        texts = configured_texts(config.agents)
+        prompts = PromptRegistry(configured_texts(config.agents, [tool.spec for tool in tools]))
         skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
-        opening = open_registry(config, secrets, clock, skills, kept, texts=texts, more=tools, routed=routed)
+        opening = open_registry(config, secrets, clock, skills, kept, prompts=prompts, more=tools, routed=routed)  # fmt: skip
         registry = await stack.enter_async_context(opening)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts, beats.ping)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
@@ -125,7 +126,7 @@ async def open_bot(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory, store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
             model=metered(model) if model else configured_model(config, secrets, session, metered, beats.show),
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
-            rerouted=metrics.tools_rerouted.inc if routed else None, texts=texts, overhears=every_message if model else configured_overhearing(secrets, ids),
+            rerouted=metrics.tools_rerouted.inc if routed else None, prompts=prompts, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
         health = Health(lambda: slack.deaf_because, kept.check)
         identity = await slack.identity()
@@ -181,7 +182,8 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
             await work()
 
     leased = {name: partial(in_one_process, work) for name, work in works.items()}
-    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides them by itself
+    # Each process hides secrets by itself, and has turns of its own to tell of.
+    return {**leased, "sealed secrets": core.secrets.sweep, "rollouts": core.arms.sweep}
 
 
 def _in_one_process(store: Store, seconds: float) -> Callable[[], Awaitable[bool]]:
@@ -288,6 +290,7 @@ async def _join(
         stack, peers.keep_renewing(), "beat by which other processes know that this one lives", health
     )
     await core.secrets.learn()  # before anything of a turn or a change is said
+    await core.arms.sweep()  # before anybody is told a text that is paused
     never_started = await going_on(())
     _run_beside(stack, peers.keep_taking_over(), "takeover of what dead processes left", health)
     _run_beside(stack, peers.keep_hearing(), "relay from other processes", health)

@@ -9,7 +9,7 @@ from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.context.routing_data import Routing
 from chatops_bot.context.skill_text import SkillWords
 from chatops_bot.domain.errors import Words
-from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.language import Language
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
@@ -33,12 +33,6 @@ def load_call_words() -> Words:
     """What a model is told of calls that came to nothing."""
     phrases = load_phrases()
     return lambda told, language: phrases[language].calls.said(told)
-
-
-def load_description(tool: str) -> Phrase:
-    """What a tool of the agent itself does, as a model reads it."""
-    zh, en = (str(_read(f"agent_tools.{lang}.yaml", "descriptions")[tool]).strip() for lang in _languages())
-    return Phrase(zh, en)
 
 
 def load_skill_words() -> dict[Language, SkillWords]:

@@ -18,6 +18,7 @@ from chatops_bot.app.policy_config import (
     RoleName,
     RolesConfig,
     Section,
+    Zone,
     make_policy,
     make_roster,
     named_groups,
@@ -51,6 +52,9 @@ class AccountsConfig(Section):
 class SchedulerConfig(Section):
     url: HttpUrl
     accounts: AccountsConfig
+    timezone: Zone | None = None
+    """In which the service reads cron expressions. Models are told it only when it stands here; None is taken for UTC unless the
+    service says what it is."""
 
 
 class LocalConfig(Section):
@@ -80,6 +84,25 @@ class LinksConfig(Section):
 class WebConfig(Section):
     host: str = "127.0.0.1"
     port: int = Field(default=8320, ge=0, le=65535)
+
+
+_Told = Annotated[str, Field(min_length=1, max_length=80)]
+
+
+class EnvironmentConfig(Section):
+    """What models are told of where the bot runs. There is no room for other keys, under which a secret could stand."""
+
+    deployment: _Told | None = None
+    environment: _Told | None = None
+    location: _Told | None = None
+    plan: _Told | None = None
+    region: _Told | None = None
+    stage: _Told | None = None
+    tenant: _Told | None = None
+
+    @property
+    def told(self) -> dict[str, str]:
+        return {key: value for key, value in self if value}
 
 
 class LoggingConfig(Section):
@@ -133,6 +156,9 @@ class Config(Section):
     """The whole file. `data` is resolved against the folder of the file."""
 
     data: Path = Path("data")
+    timezone: Zone | None = None
+    """Of people whose own nobody tells, such as those of this machine; None is UTC."""
+    environment: EnvironmentConfig = Field(default_factory=EnvironmentConfig)
     slack: SlackConfig = Field(default_factory=SlackConfig)
     scheduler: SchedulerConfig
     roles: RolesConfig = Field(default_factory=RolesConfig)

@@ -19,7 +19,7 @@ from chatops_bot.app.prompt_reload import PromptReload
 from chatops_bot.app.routing import tool_choice
 from chatops_bot.context.budget import Budget
 from chatops_bot.context.fence import kept_marks
-from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.policy import Policy
@@ -35,7 +35,9 @@ from chatops_bot.rendering.channel_names import NameOf, unnamed
 from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
+from chatops_bot.sessions.arm_watch import ArmWatch
 from chatops_bot.sessions.briefing import Briefer
+from chatops_bot.sessions.circumstances import Home
 from chatops_bot.sessions.conductor import Conductor
 from chatops_bot.sessions.decisions import Decisions
 from chatops_bot.sessions.followups import Followups
@@ -75,6 +77,7 @@ class Core:
     afterwards: Afterwards
     card: Callable[[Proposal], View]
     prompts: PromptReload
+    arms: ArmWatch
 
 
 @asynccontextmanager
@@ -122,39 +125,39 @@ def build_core(
     skills: SkillChoice | None = None,
     logs: Withheld | None = None,
     rerouted: Callable[[], None] | None = None,
-    texts: PromptTexts | None = None,
+    prompts: PromptRegistry | None = None,
 ) -> Core:
     """Everything between a platform and the tools, in the process `node`.
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     `skills` is which skills a turn has, None for none; `rerouted` is told of each turn that begins with other tools than the one
-    before, None: all are on offer. `logs` is what the log's lines go through, `texts` what prompts are made of, None for what
-    `config` names. Raises ConfigInvalid for a policy that nobody could meet.
+    before, None: all are on offer. `logs` is what the log's lines go through, `prompts` the texts, None for what `config` names.
+    Raises ConfigInvalid for a policy that nobody could meet.
     """
     redactor = Withheld(secrets.values())
-    prompts = PromptReload(config.agents, PromptRegistry(texts or configured_texts(config.agents)), redactor)
+    prompts = prompts or PromptRegistry(configured_texts(config.agents))
+    reload = PromptReload(config.agents, prompts, redactor, [tool.spec for tool in registry])
     ids = WatchedIds(ids, redactor.watching(ids.nonce))
     sealed = _sealed(config, store, node, [redactor, logs] if logs else [redactor], clock, ids)
     engine = build_engine(
         config, node, clock=clock, ids=ids, store=store, registry=registry, platform=platform, directory=directory,
         redactor=redactor, secrets=sealed,
     )  # fmt: skip
-    dispatcher = _dispatcher(config, engine, store, registry, redactor, clock, ids, sealed)
+    dispatcher = _dispatcher(config, engine, store, registry, redactor, clock, ids, sealed, prompts)
     forms = Forms(
         store=store, platform=platform, directory=directory, registry=registry, redactor=redactor, clock=clock, ids=ids,
         policy=engine.policy, secrets=sealed,
     )  # fmt: skip
     followups = Followups(store.controls, platform, ids)
     briefer = _briefer(
-        config, registry, prompts.registry, store, redactor, clock, ids, skills, model.name, rerouted, node.fences,
+        config, registry, prompts, store, redactor, clock, ids, skills, model.name, rerouted, node.fences,
         engine.policy.may_ask,
     )  # fmt: skip
-    _let_consult(
-        registry, partial(_aside, model, dispatcher, clock, ids, config.model.max_rounds // 2), briefer
-    )
+    rounds = config.model.max_rounds
+    _let_consult(registry, partial(_aside, model, dispatcher, clock, ids, rounds // 2), briefer)
     conductor = Conductor(
         platform=platform, store=store,
-        loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
+        loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=rounds),
         briefer=briefer, cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
@@ -162,7 +165,7 @@ def build_core(
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, secrets=sealed, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
-        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=prompts,
+        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=reload, arms=ArmWatch(prompts, store.arms),
     )  # fmt: skip
 
 
@@ -211,14 +214,15 @@ def _briefer(
     fences: bytes, may_ask: Callable[[Person, str, Effect, str], Phrase | None],
 ) -> Briefer:  # fmt: skip
     """What says which agent answers, and what its model is told."""
-    choice = tool_choice(registry, prompts.scenarios, rerouted) if rerouted else None
+    choice = tool_choice(registry, prompts, rerouted) if rerouted else None
     keeper = PromptKeeper(
         store.prompts, store.transcripts, clock, config.agents.keep_days, config.agents.keep_suffix
     )
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
         keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
-        choice=choice, may_ask=may_ask, marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
+        choice=choice, may_ask=may_ask, home=Home(config.timezone, config.scheduler.timezone, config.environment.told),
+        marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
     )  # fmt: skip
 
 
@@ -231,6 +235,7 @@ def _dispatcher(
     clock: Clock,
     ids: Ids,
     sealed: SealedSecrets,
+    prompts: PromptRegistry,
 ) -> Dispatcher:
     """The one door of tool calls: a read runs, a write becomes a proposal, what lacks facts becomes a form."""
     return Dispatcher(
@@ -238,7 +243,7 @@ def _dispatcher(
         policy=engine.policy,
         audit=store.audit,
         proposer=engine.proposer,
-        asker=Asker(store.forms, clock, ids, redactor, config.proposal_lifetime, sealed),
+        asker=Asker(store.forms, clock, ids, redactor, config.proposal_lifetime, sealed, prompts.hints),
         redactor=redactor,
         clock=clock,
         results=store.results,

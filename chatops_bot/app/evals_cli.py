@@ -59,12 +59,13 @@ def _run(options: argparse.Namespace) -> int:
     import asyncio
 
     from chatops_bot.app.evals.command import EvalOptions, evaluate
+    from chatops_bot.app.stdout import while_read
 
     wanted = EvalOptions(
         paths=tuple(options.cases), kinds=tuple(dict.fromkeys(options.model or ("scripted", "offline"))),
         repeat=options.repeat, arms=tuple(options.compare), out=options.json, tags=tuple(options.tag), config=options.config,
     )  # fmt: skip
-    return asyncio.run(evaluate(wanted, os.environ))
+    return while_read(lambda: asyncio.run(evaluate(wanted, os.environ)))
 
 
 def _record(options: argparse.Namespace) -> int:
@@ -76,5 +77,6 @@ def _record(options: argparse.Namespace) -> int:
 
 def _import(options: argparse.Namespace) -> int:
     from chatops_bot.app.evals.keeping_cases import import_set
+    from chatops_bot.app.stdout import while_read
 
-    return import_set(options.set, options.checkout, options.out)
+    return while_read(lambda: import_set(options.set, options.checkout, options.out))

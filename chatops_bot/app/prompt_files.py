@@ -2,12 +2,14 @@
 
     agents/<agent_id>.<lang>.yaml             the default version of an agent
     agents/<agent_id>.<version>.<lang>.yaml   another version, for a rollout
-    tools.<lang>.yaml                         when to use each tool
+    tools.<lang>.yaml                         when to use each tool, what it does, what its arguments are
     rollout.yaml                              who gets which version
 
-An operator's folder is laid over the shipped one: a file of the same name replaces the shipped one; tool texts are merged.
+An operator's folder is laid over the shipped one: a file of the same name replaces the shipped one; tool texts are
+merged, field by field.
 """
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,14 +20,18 @@ from pydantic import BaseModel, Field, ValidationError
 
 from chatops_bot.app.bundled import bundled, load_phrases, load_routing
 from chatops_bot.app.config_file import problems_of, read_config_file
+from chatops_bot.app.known_tools import KNOWN_SPECS
 from chatops_bot.app.policy_config import Section
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.context.prompt_factory import build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptTexts
-from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext
+from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, Text
 from chatops_bot.context.rollout import Rollout, Rollouts
 from chatops_bot.domain.errors import ConfigInvalid, PromptInvalid
 from chatops_bot.domain.language import Language
+from chatops_bot.domain.tool import ToolText
+from chatops_bot.ports import ToolSpec
+from chatops_bot.tools.definitions import unmeant, unsaid
 
 M = TypeVar("M", bound=BaseModel)
 _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
@@ -36,8 +42,23 @@ class _AgentFile(Section):
     agent: AgentConfig
 
 
+class _ToolWords(Section):
+    """Of a file that is laid over another one, any part may be missing."""
+
+    when: Text | None = None
+    what: Text | None = None
+    arguments: dict[str, Text] = Field(default_factory=dict)
+
+    def over(self, other: "_ToolWords") -> "_ToolWords":
+        return _ToolWords(
+            when=self.when or other.when,
+            what=self.what or other.what,
+            arguments={**other.arguments, **self.arguments},
+        )
+
+
 class _ToolsFile(Section):
-    tools: dict[str, str]
+    tools: dict[str, _ToolWords]
 
 
 class _RolloutFile(Section):
@@ -45,11 +66,12 @@ class _RolloutFile(Section):
     agents: dict[str, Rollout] = Field(default_factory=dict)
 
 
-def configured_texts(config: AgentsConfig) -> PromptTexts:
-    """The texts that `config` names. Raises ConfigInvalid, also when it names an agent that there is not."""
+def configured_texts(config: AgentsConfig, more: Sequence[ToolSpec] = ()) -> PromptTexts:
+    """The texts that `config` names; `more` are tools beside those that this program has. Raises ConfigInvalid, also when it names
+    an agent that there is not."""
     if config.folder is not None and not config.folder.is_dir():
         raise ConfigInvalid(f"agents.folder: {config.folder} is no folder; make it, or correct the key.")
-    texts = read_prompts([bundled("prompts"), *([config.folder] if config.folder else [])])
+    texts = read_prompts([bundled("prompts"), *([config.folder] if config.folder else [])], more)
     named = {"agents.default": config.default} | {
         f"agents.channels.{at}": each for at, each in config.channels.items()
     }
@@ -88,17 +110,13 @@ def _not_built(agent: AgentConfig) -> Iterator[str]:
         yield f"agents/{agent.agent_id}, version {agent.version}, {agent.lang}: {'; '.join(error.problems)}."
 
 
-def read_prompts(folders: Sequence[Path]) -> PromptTexts:
+def read_prompts(folders: Sequence[Path], more: Sequence[ToolSpec] = ()) -> PromptTexts:
     """The set that `folders` make, each laid over those before it. Raises ConfigInvalid with a sentence for each problem."""
     agent_files = {
         path.name: path for folder in folders for path in sorted((folder / "agents").glob("*.yaml"))
     }
     agents = {name: _read_agent(path) for name, path in sorted(agent_files.items())}
-    tools: dict[Language, dict[str, str]] = {lang: {} for lang in LANGUAGES}
-    for folder in folders:
-        for lang in LANGUAGES:
-            if (path := folder / f"tools.{lang}.yaml").exists():
-                tools[lang] |= _read(path, _ToolsFile).tools
+    tools, tool_problems = _read_tools(folders, {spec.name: spec for spec in (*KNOWN_SPECS, *more)})
     rollout_files = [path for folder in folders if (path := folder / "rollout.yaml").exists()]
     rollout = _read(rollout_files[-1], _RolloutFile) if rollout_files else _RolloutFile()
     by_key = {(agent.agent_id, agent.lang, agent.version): agent for agent in agents.values()}
@@ -112,7 +130,7 @@ def read_prompts(folders: Sequence[Path]) -> PromptTexts:
         *_doubled(agents, agent_files),
         *_unpaired(by_key, agent_files),
         *_unknown_handoffs(agents, agent_files, defaults),
-        *_unpaired_tools(tools),
+        *tool_problems,
         *_wrong_arms(rollout, rollout_files, by_key),
     ]
     if problems:
@@ -202,10 +220,40 @@ def _unknown_handoffs(
                 )
 
 
-def _unpaired_tools(tools: Mapping[Language, Mapping[str, str]]) -> Iterator[str]:
-    for lang, other in (("zh", "en"), ("en", "zh")):
-        for name in sorted(tools[lang].keys() - tools[other].keys()):  # type: ignore[index]  # the two languages
-            yield f"tools.{other}.yaml: {name} is missing, which tools.{lang}.yaml has; add it."
+def _read_tools(
+    folders: Sequence[Path], specs: Mapping[str, ToolSpec]
+) -> tuple[dict[Language, dict[str, ToolText]], list[str]]:
+    """What is said of each tool by language, and what is wrong with it: each tool and argument has a text, and no other."""
+    texts: dict[Language, dict[str, ToolText]] = {}
+    problems: list[str] = []
+    for lang in LANGUAGES:
+        words: dict[str, _ToolWords] = {}
+        for folder in folders:
+            if (path := folder / f"tools.{lang}.yaml").exists():
+                for name, own in _read(path, _ToolsFile).tools.items():
+                    words[name] = own.over(words.get(name, _ToolWords()))
+        texts[lang] = {
+            name: ToolText(each.when or "", each.what or "", each.arguments) for name, each in words.items()
+        }
+        at = f"tools.{lang}.yaml: tools."
+        missing = [
+            f"{name}.{key}"
+            for name, each in words.items()
+            for key in ("when", "what")
+            if not getattr(each, key)
+        ]
+        missing += unsaid(specs.values(), texts[lang])
+        problems += (f"{at}{each} is missing; say there what a model should know of it." for each in missing)
+        problems += (
+            f"{at}{each}: there is no such {'argument' if '.' in each else 'tool'}{_meant(each, specs)}; correct or remove it."
+            for each in unmeant(specs.values(), texts[lang])
+        )
+    return texts, problems
+
+
+def _meant(unknown: str, specs: Mapping[str, ToolSpec]) -> str:
+    near = difflib.get_close_matches(unknown, specs, n=1)
+    return f", did you mean {near[0]}?" if near and "." not in unknown else ""
 
 
 def _wrong_arms(

@@ -3,20 +3,20 @@
 import ssl
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC
 from functools import cache
 
 import httpx
 
 from chatops_bot.agent.consulting import Aside, ConsultAgent
-from chatops_bot.app.bundled import load_description
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.routing import routes, with_finder
 from chatops_bot.app.skills import BotSkills
-from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.session import SessionKey
-from chatops_bot.domain.tool import CONSULT_AGENT
+from chatops_bot.domain.zones import zone_named
 from chatops_bot.ports import Clock, Store, Tool
 from chatops_bot.tools.registry import Registry
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
@@ -38,20 +38,20 @@ async def open_registry(
     skills: BotSkills,
     store: Store | None = None,
     *,
-    texts: PromptTexts | None = None,
+    prompts: PromptRegistry | None = None,
     more: Sequence[Tool] = (),
     routed: bool | None = None,
 ) -> AsyncGenerator[Registry, None]:
     """Every tool that `config` connects, and `more`.
 
-    Without a `store` they are there to be looked at; `texts` are those that `config` names, and tools are `routed` where it
+    Without a `store` they are there to be looked at; `prompts` are those that `config` names, and tools are `routed` where it
     says so, unless others are given. Raises ConfigInvalid for texts that cannot be used.
     """
-    texts = texts or configured_texts(config.agents)
+    prompts = prompts or PromptRegistry(configured_texts(config.agents))
     routed = routes(config, secrets) if routed is None else routed
     async with httpx.AsyncClient(trust_env=False, verify=trusted_authorities()) as http:
         tools = [*scheduler_tools(_scheduler(config, secrets, http), clock), *more]
-        yield assembled(config, tools, skills, store, texts, routed=routed)
+        yield assembled(config, tools, skills, store, prompts, routed=routed)
 
 
 def assembled(
@@ -59,7 +59,7 @@ def assembled(
     tools: Sequence[Tool],
     skills: BotSkills,
     store: Store | None,
-    texts: PromptTexts,
+    prompts: PromptRegistry,
     *,
     routed: bool,
 ) -> Registry:
@@ -72,13 +72,10 @@ def assembled(
         else skills.read_result(Aside(), _NoResults())
     )
     tools = [*tools, *skills.tools, read_back]
-    prompts = PromptRegistry(texts)
     if routed:
-        tools = with_finder(tools, prompts.scenarios)
+        tools = with_finder(tools, prompts)
     depth = config.agents.consult_depth
-    consult = (
-        [ConsultAgent(load_description(CONSULT_AGENT), depth)] if depth and len(prompts.agent_ids) > 1 else []
-    )
+    consult = [ConsultAgent(depth)] if depth and len(prompts.agent_ids) > 1 else []
     return Registry(
         sorted([*tools, *consult], key=lambda tool: (-prompts.rank(tool.spec.name), tool.spec.name))
     )
@@ -97,4 +94,5 @@ def _scheduler(config: Config, secrets: Secrets, http: httpx.AsyncClient) -> Sch
         Role(name): Account(getattr(config.scheduler.accounts, name).username, password)
         for name, password in secrets.scheduler_passwords.items()
     }
-    return SchedulerClient(http, str(config.scheduler.url), accounts)
+    zone = zone_named(config.scheduler.timezone or "UTC") or UTC
+    return SchedulerClient(http, str(config.scheduler.url), accounts, zone=zone)

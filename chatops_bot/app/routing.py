@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from chatops_bot.app.bundled import load_description, load_routing
+from chatops_bot.app.bundled import load_routing
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.context.hardening import inline
-from chatops_bot.context.prompt_types import Scenarios
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.tool_routing import RoutableTools, found_by
-from chatops_bot.domain.tool import FIND_TOOLS
+from chatops_bot.domain.language import Language
 from chatops_bot.llm.offline import changes_asked
 from chatops_bot.ports import Tool
 from chatops_bot.sessions.tool_briefs import brief_of
@@ -23,26 +23,36 @@ def routes(config: Config, secrets: Secrets) -> bool:
     return secrets.model is not None and config.model.routing == "auto"
 
 
-def with_finder(tools: Sequence[Tool], scenarios: Callable[[str], Scenarios]) -> list[Tool]:
-    """The tools, and the one that finds those of them that are not on offer. `scenarios` says by name when to use one."""
-    routable = _routable(tools, scenarios)
+def with_finder(tools: Sequence[Tool], prompts: PromptRegistry) -> list[Tool]:
+    """The tools, and the one that finds those of them that are not on offer, by the words of `prompts`."""
+    routable = _routable(tools, prompts)
 
-    def search(query: str, allowed: Collection[str] | None) -> list[tuple[str, str]]:
-        names = routable.briefs if allowed is None else allowed
-        return [
-            (brief.name, inline(brief.description, _LINE_CHARS)) for brief in found_by(query, routable, names)
-        ]
+    def search(query: str, allowed: Collection[str] | None, language: Language) -> list[tuple[str, str]]:
+        known, texts = routable(), prompts.tools(language)
+        found = found_by(query, known, known.briefs if allowed is None else allowed)
+        return [(brief.name, inline(texts[brief.name].what, _LINE_CHARS)) for brief in found]
 
-    return [*tools, FindTools(search, load_description(FIND_TOOLS))]
-
-
-def tool_choice(
-    registry: Registry, scenarios: Callable[[str], Scenarios], rerouted: Callable[[], None]
-) -> ToolChoice:
-    """What chooses among the tools of a bot; `scenarios` says by name when to use one, and `rerouted` is told of each turn that gets others than the one before."""
-    return ToolChoice(_routable(registry, scenarios), changes_asked, rerouted)
+    return [*tools, FindTools(search)]
 
 
-def _routable(tools: Iterable[Tool], scenarios: Callable[[str], Scenarios]) -> RoutableTools:
-    briefs = (brief_of(tool.spec, scenarios(tool.spec.name)) for tool in tools if not tool.spec.of_agent)
-    return RoutableTools(briefs, load_routing())
+def tool_choice(registry: Registry, prompts: PromptRegistry, rerouted: Callable[[], None]) -> ToolChoice:
+    """What chooses among the tools of a bot; `rerouted` is told of each turn that gets others than the one before."""
+    return ToolChoice(_routable(registry, prompts), changes_asked, rerouted)
+
+
+def _routable(tools: Iterable[Tool], prompts: PromptRegistry) -> Callable[[], RoutableTools]:
+    """The tools of back ends, prepared anew when the texts were replaced."""
+    specs = [tool.spec for tool in tools if not tool.spec.of_agent]
+
+    def prepared() -> RoutableTools:
+        return RoutableTools((brief_of(spec, prompts) for spec in specs), load_routing())
+
+    newest = prompts.generation, prepared()
+
+    def routable() -> RoutableTools:
+        nonlocal newest
+        if newest[0] != prompts.generation:
+            newest = prompts.generation, prepared()
+        return newest[1]
+
+    return routable

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import (
     AfterValidator,
@@ -21,6 +20,7 @@ from pydantic import (
 from chatops_bot.context.hardening import NAME, json_problem
 from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.domain.language import Language
+from chatops_bot.domain.zones import zone_named
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\$\{.*?\}|\bTODO\b|\bTBD\b", re.IGNORECASE)
 _TEMPLATE_IN_A_NAME = re.compile(_TEMPLATE.pattern + r"|\{\w*\}|<\w+>|\bxxx+\b", re.IGNORECASE)
@@ -198,10 +198,8 @@ class ToolBrief(Value):
 
 
 def _zone(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise ValueError(f"no time zone is named {name!r}; use an IANA name such as Asia/Shanghai") from error
+    if zone_named(name) is None:
+        raise ValueError(f"no time zone is named {name!r}; use an IANA name such as Asia/Shanghai")
     return name
 
 
@@ -233,6 +231,8 @@ class SessionContext(Value):
     user_id: Outside | None = None
     current_time: Annotated[datetime, AfterValidator(_aware)]
     timezone: Annotated[str, AfterValidator(_zone)] | None = None
+    schedule_zone: Annotated[str, AfterValidator(_zone)] | None = None
+    """In which cron expressions are read, where that is known."""
     summary: Outside | None = None
     key_events: Annotated[tuple[Outside, ...], BeforeValidator(_as_tuple)] = ()
     env: Annotated[Mapping[str, Outside], AfterValidator(_known_keys)] = Field(default_factory=dict)
@@ -246,18 +246,22 @@ class UserIntent(Value):
     """What the turn is for: the newest message, and what routing found in it."""
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), BeforeValidator(_encodable)]
-    kind: str | None = None
-    entities: Mapping[str, str] = Field(default_factory=dict)
+    kind: Outside | None = None
+    entities: Mapping[str, Outside] = Field(default_factory=dict)
+
+
+ToolWording = Literal["full", "names", "off"]
+Mode = Literal["full", "minimal", "none"]
 
 
 class PromptOptions(Value):
     """`tool_text`: full has schemas, names has names and scenarios, off has nothing but the protocol. `mode`: minimal leaves out
-    persona, skills and hand-overs, none leaves only who it is. `skills` is a section that is already harmless, and so is what
+    persona, hand-overs and follow-ups, none leaves only who it is. `skills` is a section that is already harmless, and so is what
     stands in `extra_context`, which goes to the end of the volatile part; `less_skills` are shorter sections in its place, the
     longest first, for a prompt that would be over its hard limits. `flags` are what the newest message looks like."""
 
-    tool_text: Literal["full", "names", "off"] = "full"
-    mode: Literal["full", "minimal", "none"] = "full"
+    tool_text: ToolWording = "full"
+    mode: Mode = "full"
     followups: bool = True
     skills: str = ""
     less_skills: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()

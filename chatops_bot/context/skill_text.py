@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
+from chatops_bot.context.hardening import inline
+from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import Message, ToolMessage
 from chatops_bot.domain.skill import LOAD_SKILL, Skill
 
@@ -24,7 +26,7 @@ CATALOGUE_CHARS = 6_000
 catalogue that fills the prompt helps to choose none."""
 DESCRIPTION_CHARS = (300, 120, 60, 30, 0)
 
-_FRAME = re.compile(r"\[SKILL nonce=[0-9a-f]{32} name=([a-z0-9][a-z0-9-]{0,63}), [^\n]*\]\n")
+_FRAME = re.compile(r"\[SKILL nonce=([0-9a-f]{32}) name=([a-z0-9][a-z0-9-]{0,63}), [^\n]*\]\n")
 
 
 class SkillWords(BaseModel):
@@ -76,29 +78,29 @@ class ShownSkills:
         return [*self.whole(), *(skill for skill in self.listed() if skill.name in loaded)]
 
 
-def skill_section(
-    shown: ShownSkills, loaded: Collection[str], words: SkillWords, inline: Callable[[str], str]
-) -> str:
-    """The section of the stable prompt, empty where there is nothing to say. `inline` makes a harmless line of a text."""
+def skill_section(shown: ShownSkills, loaded: Collection[str], words: SkillWords, language: Language) -> str:
+    """The section of the stable prompt, empty where there is nothing to say."""
     lines = _whole(shown.whole(), words, personal=False)
     if shown.listed():
         lines += (f"- {rule}" for rule in words.choosing)
-        lines += _catalogue(shown.listed(loaded), inline, personal=False)
+        lines += _catalogue(shown.listed(loaded), language, personal=False)
     return "\n".join(["[SKILLS]", *lines]) if lines else ""
 
 
 def personal_skills(
-    shown: ShownSkills, loaded: Collection[str], words: SkillWords, inline: Callable[[str], str]
+    shown: ShownSkills, loaded: Collection[str], words: SkillWords, language: Language
 ) -> str:
     """The part of the volatile prompt about skills that not everybody in the channel may see; empty without any."""
     lines = _whole(shown.whole(), words, personal=True)
-    catalogue = _catalogue(shown.listed(loaded), inline, personal=True)
+    catalogue = _catalogue(shown.listed(loaded), language, personal=True)
     return "\n".join([*lines, *((words.personal, *catalogue) if catalogue else ())])
 
 
-def _catalogue(skills: Iterable[Skill], inline: Callable[[str], str], *, personal: bool) -> list[str]:
+def _catalogue(skills: Iterable[Skill], language: Language, *, personal: bool) -> list[str]:
     told = [
-        (skill.name, inline(skill.description)) for skill in skills if skill.audience.is_personal is personal
+        (skill.name, inline(skill.described_in(language)))
+        for skill in skills
+        if skill.audience.is_personal is personal
     ]
     longest = next(
         (
@@ -144,7 +146,14 @@ def framed(content: str, nonce: Callable[[], str], said: str) -> str | None:
     return f"[SKILL nonce={mark} name={name}, {said}]\n{text}\n[END SKILL nonce={mark}]"
 
 
+def unframed(text: str) -> str | None:
+    """The skill's text inside a frame made by `framed`; None when `text` is not exactly one frame."""
+    opening = _FRAME.match(text)
+    closing = f"\n[END SKILL nonce={opening.group(1)}]" if opening else ""
+    return text[opening.end() : -len(closing)] if opening and text.endswith(closing) else None
+
+
 def loaded_in(messages: Iterable[Message]) -> frozenset[str]:
     """The names of the skills whose texts stand in what a model is sent."""
     frames = (_FRAME.match(m.text) for m in messages if isinstance(m, ToolMessage) and m.name == LOAD_SKILL)
-    return frozenset(frame.group(1) for frame in frames if frame is not None)
+    return frozenset(frame.group(2) for frame in frames if frame is not None)

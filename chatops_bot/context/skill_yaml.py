@@ -48,7 +48,7 @@ def front_matter(text: str) -> dict[str, Value]:
             ),
         )
     try:
-        _refuse_what_no_skill_needs(text)
+        refuse_what_no_skill_needs(text)
         loader = yaml.BaseLoader(text)
         try:
             node = loader.get_single_node()
@@ -79,7 +79,8 @@ def front_matter(text: str) -> dict[str, Value]:
     return dict(_items(node))
 
 
-def _refuse_what_no_skill_needs(text: str) -> None:
+def refuse_what_no_skill_needs(text: str) -> None:
+    """Raises FrontMatterBroken for anchors, aliases, tags and deep nesting, wherever YAML comes from outside."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.BaseLoader):
         line = event.start_mark.line + 1 if event.start_mark else 1

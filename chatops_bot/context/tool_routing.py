@@ -7,7 +7,6 @@ core that only reads. The set of the turn before is kept while it will do, since
 the whole conversation anew. A miss is not the end: the model can ask for a tool by what it is for.
 """
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 
 from chatops_bot.context.prompt_types import ToolBrief, UserIntent
 from chatops_bot.context.routing_data import Routing
+from chatops_bot.domain.regex import regex
 
 _READ_CHARS = 2_000
 """Of a longer message the beginning says what is wanted."""
@@ -23,8 +23,8 @@ _MOST_LEXICAL = 30
 _COMMON = 0.2
 """A word in more than this share of all tools tells none of them apart."""
 
-_WORD = re.compile(r"[a-z0-9]{3,}")
-_CHINESE = re.compile(r"[\u4e00-\u9fff]+")
+_WORD = regex(r"[a-z0-9]{3,}")
+_CHINESE = regex(r"[\u4e00-\u9fff]+")
 
 
 def terms_of(text: str) -> frozenset[str]:
@@ -40,10 +40,9 @@ def _plain(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """`tools` in the order that is suggested; `kinds` are those of the request. `kept`: the set is that of the turn before."""
+    """`tools` in the order that is suggested. `kept`: the set is that of the turn before."""
 
     tools: tuple[str, ...]
-    kinds: tuple[str, ...] = ()
     kept: bool = False
 
 
@@ -75,6 +74,15 @@ class RoutableTools:
             for name in self._by_word.get(term, ()):
                 found[name] += 2 if term in name else 1
         return found
+
+    def kinds_of(self, text: str, wished: frozenset[str]) -> tuple[str, ...]:
+        """What a request is about; of a change only if it is one of `wished`."""
+        plain = _plain(text)
+        return tuple(
+            key
+            for key, kind in self.routing.kinds.items()
+            if (self.cues[key].search(plain) if not kind.changes else not wished.isdisjoint(kind.changes))
+        )
 
     def rank(self, name: str) -> tuple[int, str]:
         """Sorts more useful tools first, then by name."""
@@ -127,32 +135,28 @@ def route_tools(
     them; `previous` the tools of the turn before.
     """
     usable = tools.only(allowed, agent_id)
-    kinds, scores = _scored(intent.text, tools, usable, frozenset(wished))
+    scores = _scored(intent.text, tools, usable, frozenset(wished))
     ranked = sorted(scores, key=lambda name: (-scores[name], tools.rank(name)))
     needs = [name for name in ranked if scores[name] >= _LEAST_NEED]
     kept = _kept(tools, usable, needs, previous, wished, k_min, k_max)
     if kept:
         return Routed(
-            (*[name for name in needs if name in kept], *[each for each in kept if each not in needs]),
-            kinds,
-            True,
+            (*[name for name in needs if name in kept], *[each for each in kept if each not in needs]), True
         )
     chosen = _chosen(tools, usable, ranked, k_max)
-    return Routed(_padded(chosen, tools, usable, k_min), kinds)
+    return Routed(_padded(chosen, tools, usable, k_min))
 
 
 def _scored(
     text: str, tools: RoutableTools, usable: frozenset[str], wished: frozenset[str]
-) -> tuple[tuple[str, ...], dict[str, int]]:
-    """The kinds of a request, and the tools that it may need with how much they are needed."""
+) -> dict[str, int]:
+    """The tools that a request may need, with how much they are needed."""
     plain = _plain(text)
-    kinds: list[str] = []
     scores: Counter[str] = Counter()
     for key, kind in tools.routing.kinds.items():
         is_wished = not wished.isdisjoint(kind.changes)
         if not is_wished and not tools.cues[key].search(plain):
             continue
-        kinds.append(key)
         for name in kind.tools:
             if name in usable and (is_wished or not tools.briefs[name].changes):
                 score = _OF_CUE if not is_wished else _WISHED if tools.briefs[name].changes else _OF_WISH
@@ -160,7 +164,7 @@ def _scored(
     for name, count in tools.matches(text).items():
         if name in usable and name not in scores and count > 1 and not tools.briefs[name].changes:
             scores[name] = min(count, _MOST_LEXICAL)
-    return tuple(kinds), dict(scores)
+    return dict(scores)
 
 
 def _chosen(

@@ -65,8 +65,7 @@ class Candidates:
 class AskedAs:
     """How people are asked for an argument; stands in the metadata of its annotation, where the schema does not see it.
 
-    Without one, the label is the field's title or name, the hint its description, in whatever language that is, and the
-    example its first. `choices` are the labels of the values of a Literal or an enum.
+    Without one, the label is the field's title or name, the hint what `prompts/` says of the argument, and the example its first. `choices` are the labels of the values of a Literal or an enum.
     """
 
     label: Phrase

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.tool import ToolCall
 
 
@@ -93,12 +94,18 @@ class ModelRequest:
     `language` is that of the turn, for whoever writes fixed texts; None outside a turn. Without `may_call` the answer is to be
     text alone; the tools are shown all the same, since some providers refuse a history of calls without them, and since the
     request then begins as the one before did.
+
+    The last three say what stands in the prompt in prose, for who reads none: the `skills` that the asker may see, the `agents`
+    that may be consulted, and whether others read along, who may not see all of those skills.
     """
 
     messages: tuple[Message, ...]
     tools: tuple[ToolDefinition, ...]
     language: Language | None = None
     may_call: bool = True
+    skills: tuple[Skill, ...] = ()
+    agents: tuple[str, ...] = ()
+    is_shared: bool = True
 
 
 class FinishReason(StrEnum):
@@ -155,6 +162,11 @@ class TextEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class ThoughtEnded:
+    """All text of this answer so far was the model's reasoning, which its end alone gave away. Comes at most once."""
+
+
+@dataclass(frozen=True, slots=True)
 class ModelNotice:
     """Something about the model itself that people must know ("no language model is connected"); never part of the text."""
 
@@ -171,4 +183,4 @@ class Finished:
     model: str = ""
 
 
-ModelDelta = TextDelta | ReasoningDelta | ToolCallDelta | ModelNotice | TextEnded | Finished
+ModelDelta = TextDelta | ReasoningDelta | ToolCallDelta | ModelNotice | ThoughtEnded | TextEnded | Finished

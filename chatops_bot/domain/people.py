@@ -46,13 +46,15 @@ def lower(one: Role, other: Role) -> Role:
 class Person:
     """Somebody who writes or clicks, as the platform vouches for them. `id` is the platform's, `name` is untrusted text.
 
-    `groups` are the ids of the platform's user groups that they are in, as far as config names them.
+    `groups` are the ids of the platform's user groups that they are in, as far as config names them. `timezone` is the IANA name
+    of their time zone, empty where it is not known.
     """
 
     id: str
     name: str
     role: Role
     groups: frozenset[str] = frozenset()
+    timezone: str = ""
 
 
 @dataclass(frozen=True, slots=True)

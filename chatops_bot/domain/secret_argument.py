@@ -17,8 +17,6 @@ _PREFIX = "sealed"
 
 TYPED = f"{_PREFIX}:typed"
 """Stands for a value while its form is judged: it has no reference yet."""
-IN_SCHEMA = "A secret. Leave it out: whoever asks gives it in a form, and you never see it."
-"""What a model reads in place of the argument's own description."""
 _REFERENCE = re.compile(rf"{_PREFIX}:[\w-]+:[\w-]+")
 _LENGTH = Phrase("长度须为 {least} 到 {most} 个字符。", "It must be {least} to {most} characters long.")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Literal
 
 from chatops_bot.domain.canonical import canonical_json
@@ -23,8 +24,25 @@ CONSULT_AGENT = "consult_agent"
 OF_THE_AGENT = (LOAD_SKILL, RUN_SKILL_SCRIPT, FIND_TOOLS, READ_RESULT, CONSULT_AGENT)
 """Tools that act on the conversation; every bot has them beside those of its back ends."""
 
+CALL_ID_CHARS = 9
+
 ARGUMENT_CHARS = 64_000
 """The longest arguments that a call may have: about 16,000 tokens, above anything that a tool here takes."""
+
+
+def call_id_of(name: str) -> str:
+    """An id for a call that stands for `name`: nine hex digits, the one form that Mistral's API takes; all others take it too."""
+    return sha256(name.encode("utf-8", "replace")).hexdigest()[:CALL_ID_CHARS]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolText:
+    """What a model reads of a tool, in one language: `when` to use it stands in the prompt; `what` it does, and what each of its
+    `arguments` is, travels with the tool."""
+
+    when: str
+    what: str
+    arguments: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,9 +36,9 @@ class UserSaid:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRead:
-    """What stood in the thread before the session began, redacted and not yet fenced. Read once: `problem` says why not.
+    """What stood in the thread before the session began, redacted and not yet fenced: all before the message `before`.
 
-    `problem` is the platform's code for the failure, empty when the messages were read.
+    `problem` is the platform's code for the failure, empty when the messages were read. The newest of several counts.
     """
 
     turn_id: str
@@ -46,6 +46,7 @@ class EarlierRead:
     messages: tuple[EarlierMessage, ...]
     left_out: int = 0
     problem: str = ""
+    before: str = ""
     kind: Literal["earlier"] = "earlier"
 
 

@@ -19,6 +19,11 @@ class TextStreamed(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
+class TextWithdrawn:
+    """What was streamed since the last round was not meant for people: it was reasoning, as its end showed."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReasoningStreamed:
     """The model's reasoning; a channel of its own that people don't see by default."""
 
@@ -86,6 +91,7 @@ class Rested:
 
 TurnEvent = (
     TextStreamed
+    | TextWithdrawn
     | ReasoningStreamed
     | StepEnded
     | RoundEnded

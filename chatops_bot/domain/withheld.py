@@ -14,16 +14,21 @@ from chatops_bot.domain.redaction import Redactor
 
 REMEMBERED_NONCES = 16_384
 """What a turn is sent has at most a few thousand fences, and each turn brings those of its own conversation to the front."""
-_HEX_CHARS = 32
+_LEAST_HEX = 12
+"""So many digits of a nonce in a row are a part of it: 48 bits, which no other number shares by chance. Fewer close nothing."""
+_KEY_CHARS, _KEY_STEP = 8, 5
+"""A nonce is found by one of its keys: any `_LEAST_HEX` digits of it hold a whole one."""
 _CORE_CHARS = 16
 """Enough of a nonce's base64 to know it by: 96 bits of it."""
 _TAIL_CHARS = 12
 """From here on the beginning of a sentence is held back until it is clear whether it goes on."""
 
 _HALF_NONCE = re.compile(r"[0-9a-f]{8,31}\Z", re.IGNORECASE)
-_HEX_RUN = re.compile(rf"[0-9A-Fa-f]{{{_HEX_CHARS}}}")
-_RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}+={0,2}")
-"""Whatever may hold a nonce, in hex or in base64."""
+_HEX_RUN = re.compile(rf"[0-9A-Fa-f]{{{_LEAST_HEX},}}+")
+_RUN = re.compile(rf"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{{{_LEAST_HEX},}}+={{0,2}}")
+"""Whatever may hold a nonce or a part of one, in hex or in base64."""
+_BASE64_CHARS = 20
+"""The shortest run that can hold all of a nonce in base64."""
 _FENCE, _PROMPT = "[redacted:fence]", "[redacted:prompt]"
 
 
@@ -36,6 +41,7 @@ class Withheld(Redactor):
         super().__init__(self._configured)
         self._nonces: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._cores: set[str] = set()
+        self._keyed: dict[str, str] = {}
         self.withhold(sentences)
 
     def withhold(self, sentences: Iterable[str]) -> None:
@@ -77,7 +83,7 @@ class Withheld(Redactor):
         return lambda item: self.watching(marks(item))
 
     def text(self, text: str) -> str:
-        """As `Redactor.text`, without nonces in hex or base64, and without sentences of the prompt."""
+        """As `Redactor.text`, without nonces in base64 or hex, or parts of these, and without sentences of the prompt."""
         text = super().text(text)
         if self._said is not None and self._may_say(text):
             text = self._said.sub(_PROMPT, text)
@@ -111,25 +117,55 @@ class Withheld(Redactor):
             return
         self._nonces[nonce] = cores = _cores(nonce)
         self._cores.update(cores)
+        self._keyed.update((key, nonce) for key in _keys(nonce))
         if len(self._nonces) > REMEMBERED_NONCES:
-            _, forgotten = self._nonces.popitem(last=False)
+            gone, forgotten = self._nonces.popitem(last=False)
             self._cores.difference_update(forgotten)
+            for key in _keys(gone):
+                if self._keyed.get(key) == gone:
+                    del self._keyed[key]
 
     def _without_nonces(self, match: re.Match[str]) -> str:
         run = match.group()
-        if any(run[at : at + _CORE_CHARS] in self._cores for at in range(len(run) - _CORE_CHARS + 1)):
+        if len(run) >= _BASE64_CHARS and any(
+            run[at : at + _CORE_CHARS] in self._cores for at in range(len(run) - _CORE_CHARS + 1)
+        ):
             return _FENCE
-        if _HEX_RUN.search(run) is None:
-            return run
+        return _HEX_RUN.sub(self._without_digits, run)
+
+    def _without_digits(self, match: re.Match[str]) -> str:
+        digits, written = match.group().lower(), match.group()
+        if self._keyed.keys().isdisjoint(
+            [digits[at : at + _KEY_CHARS] for at in range(len(digits) - _KEY_CHARS + 1)]
+        ):
+            return written  # nearly always
         pieces: list[str] = []
         at = kept_to = 0
-        while at <= len(run) - _HEX_CHARS:
-            if run[at : at + _HEX_CHARS].lower() in self._nonces:
-                pieces += (run[kept_to:at], _FENCE)
-                at = kept_to = at + _HEX_CHARS
+        while at <= len(digits) - _KEY_CHARS:
+            nonce = self._keyed.get(digits[at : at + _KEY_CHARS])
+            first, end = _shared(digits, at, nonce, kept_to) if nonce else (at, at)
+            if end - first >= _LEAST_HEX:
+                pieces += (written[kept_to:first], _FENCE)
+                at = kept_to = end
             else:
                 at += 1
-        return "".join((*pieces, run[kept_to:]))
+        return "".join((*pieces, written[kept_to:]))
+
+
+def _keys(nonce: str) -> list[str]:
+    last = len(nonce) - _KEY_CHARS
+    return [nonce[at : at + _KEY_CHARS] for at in (*range(0, last, _KEY_STEP), last)]
+
+
+def _shared(digits: str, at: int, nonce: str, least: int) -> tuple[int, int]:
+    """How far `digits` and `nonce` are the same around the key at `at`; not before `least`."""
+    place = nonce.index(digits[at : at + _KEY_CHARS])
+    first, end = at, at + _KEY_CHARS
+    while first > least and place > at - first and digits[first - 1] == nonce[place - (at - first) - 1]:
+        first -= 1
+    while end < len(digits) and (after := place + end - at) < len(nonce) and digits[end] == nonce[after]:
+        end += 1
+    return first, end
 
 
 def _cores(nonce: str) -> tuple[str, ...]:

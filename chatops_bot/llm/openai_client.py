@@ -9,6 +9,7 @@ at once: its usage, which some providers send after it and some never, is waited
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,8 +23,10 @@ from yarl import URL
 from chatops_bot.domain.errors import ConfigInvalid, ModelUnavailable
 from chatops_bot.domain.model import ModelDelta, ModelRequest
 from chatops_bot.llm.openai_errors import ProviderErrors, retry_after_of
-from chatops_bot.llm.openai_request import ContextRole, encode
+from chatops_bot.llm.openai_request import encode
 from chatops_bot.llm.openai_wire import AnswerParser
+
+_log = logging.getLogger(__name__)
 
 RETRY_PAUSES = (0.5, 1.5)
 """Seconds before the second and the third try. A person is waiting, so there are few tries, soon."""
@@ -35,6 +38,9 @@ ERROR_BYTES = 64 << 10
 """How much of an error answer is read."""
 
 _BAD_REQUEST = (400, 422)
+_OF_ORDER = (b"after role", b"last role", b"alternat", b"system", b"order")
+_TEMPLATE_FAILED = 500
+"""What llama.cpp answers when the template of a model refuses the order of the messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,6 @@ class OpenAIClient:
         api_key: str,
         model: str,
         timeouts: ModelTimeouts | None = None,
-        context_role: ContextRole = "system",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._session = session
@@ -98,13 +103,14 @@ class OpenAIClient:
         self._connecting = aiohttp.ClientTimeout(
             total=None, connect=self._timeouts.connect, sock_connect=self._timeouts.connect
         )
-        self._context_role = context_role
         self._sleep = sleep
         self._headers = CIMultiDict(_headers(api_key.strip()))
         self._host = self._url.host_port_subcomponent or ""
         self._errors = ProviderErrors(self._host, model, secrets=[api_key.strip()])
         self._include_usage = True
         self._can_forbid = True
+        self._takes_turns = False
+        self._thinks_first: str | None = None
 
     @property
     def name(self) -> str:
@@ -112,10 +118,12 @@ class OpenAIClient:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
         """See `ports.LLM.stream`."""
-        parser = AnswerParser(self._errors, self.name)
+        parser = AnswerParser(self._errors, self.name, thinks_first=self._thinks_first)
         patience = _Patience(self._timeouts)
         response, data = await self._open(request, patience.deadline)
         try:
+            if not data:
+                raise self._errors.nothing()
             while data:
                 deltas = parser.feed(data)
                 for delta in deltas:
@@ -129,6 +137,7 @@ class OpenAIClient:
                 data = await self._read(response, patience)
             for delta in parser.close():
                 yield delta
+            self._thinks_first = parser.thinks_first
             await self._hang_up(response)
         finally:
             patience.close()
@@ -151,9 +160,9 @@ class OpenAIClient:
             request,
             self._model,
             speaker=self.name,
-            context_role=self._context_role,
             include_usage=self._include_usage,
             can_forbid=self._can_forbid,
+            takes_turns=self._takes_turns,
         )
         try:
             async with asyncio.timeout_at(deadline):
@@ -176,18 +185,27 @@ class OpenAIClient:
             raise self._errors.unreachable() from error
         except TimeoutError as error:
             raise self._errors.silent(self._timeouts.first_delta) from error
-        if self._include_usage and response.status in _BAD_REQUEST and b"stream_options" in complaint:
-            self._include_usage = False
-            return await self._post(request, deadline)
-        if (
-            not request.may_call
-            and self._can_forbid
-            and response.status in _BAD_REQUEST
-            and b"tool_choice" in complaint
-        ):
-            self._can_forbid = False
+        if self._gives_way(request, response.status, complaint.lower()):
             return await self._post(request, deadline)
         raise self._errors.from_answer(response.status, complaint, retry_after_of(response.headers))
+
+    def _gives_way(self, request: ModelRequest, status: int, complaint: bytes) -> bool:
+        """Whether the provider complains about something that it need not be sent. From then on it is not."""
+        of_roles = b"role" in complaint and any(word in complaint for word in _OF_ORDER)
+        if status not in _BAD_REQUEST and not (status == _TEMPLATE_FAILED and of_roles):
+            return False
+        if self._include_usage and b"stream_options" in complaint:
+            self._include_usage = False
+        elif self._can_forbid and not request.may_call and b"tool_choice" in complaint:
+            self._can_forbid = False
+        elif not self._takes_turns and of_roles:
+            self._takes_turns = True
+            _log.warning(
+                "%s refuses the order of messages; from now on person and model take turns", self.name
+            )
+        else:
+            return False
+        return True
 
     async def _read(self, response: aiohttp.ClientResponse, patience: "_Patience") -> bytes:
         """The next bytes; none at the end, or when a whole answer has waited long enough for its usage."""

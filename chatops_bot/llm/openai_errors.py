@@ -5,6 +5,7 @@ languages comes out. A provider's own words are quoted only where they help, red
 rejected key, since providers like to repeat the key there.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -89,6 +90,11 @@ RUBBISH = Phrase(
     "{host} 返回的内容不是模型的回答。请检查 base URL；如果没错，请再问一次。",
     "{host} sent something that is not a model's answer. Check the base URL; if it is right, ask again.",
 )
+NOTHING = Phrase(
+    "{host} 接受了请求，却什么也没返回。有些服务器这样对待超出自身上下文长度的请求：请看它的日志，或调大它的上下文。",
+    "{host} took the request and sent nothing back. Some servers do so with a prompt that is longer than their context: "
+    "see its log, or start it with a larger one.",
+)
 WEB_PAGE = Phrase(
     "{host} 返回的是网页，不是模型的回答。请检查 base URL。",
     "{host} answered with a web page instead of a model's answer. Check the base URL.",
@@ -99,6 +105,8 @@ QUOTED_CHARS = 200
 
 LONGEST_RETRY_AFTER = 86_400.0
 """Seconds. Beyond a day, a provider's word on when to come back says no more than "not today"."""
+
+_SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 _QUOTA_CODES = (
     "insufficient_quota", "insufficient_balance", "current_quota", "billing", "arrearage", "overdue", "credit",
@@ -133,11 +141,15 @@ _STATUS_OF_CODE = (("rate_limit", 429), ("overloaded", 529), ("unavailable", 503
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """An error object's content: `message` for people, `codes` its machine words in lower case, `status` if it has one."""
+    """An error object's content: `message` for people, `codes` its machine words in lower case, `status` if it has one.
+
+    `passes_in` are the seconds after which a limit of calls passes, where the object itself says so.
+    """
 
     message: str = ""
     codes: str = ""
     status: int | None = None
+    passes_in: float | None = None
 
 
 def complaint_of(value: object) -> Complaint:
@@ -157,7 +169,18 @@ def complaint_of(value: object) -> Complaint:
     codes = " ".join(str(value[key]) for key in ("code", "type", "status") if value.get(key)).lower()
     code = str(value.get("code", ""))
     status = int(code) if code in _HTTP_ERRORS else None
-    return Complaint(message, codes, status)
+    return Complaint(message, codes, status, _passes_in(value.get("details")))
+
+
+def _passes_in(details: object) -> float | None:
+    """Gemini tells of limits a minute in the words in which it tells of an account without quota; only the details differ.
+    A limit a day names a delay too, which is not true."""
+    told = [each for each in details if isinstance(each, dict)] if isinstance(details, list) else []
+    if any("PerDay" in str(each.get("violations")) for each in told):
+        return None
+    delay = next((str(each["retryDelay"]) for each in told if each.get("retryDelay")), "")
+    seconds = delay.removesuffix("s")
+    return min(float(seconds), LONGEST_RETRY_AFTER) if _SECONDS.fullmatch(seconds) else None
 
 
 def complaint_in(body: bytes) -> Complaint:
@@ -211,6 +234,9 @@ class ProviderErrors:
     def rubbish(self) -> ModelBroke:
         return ModelBroke(self._say(RUBBISH))
 
+    def nothing(self) -> ModelBroke:
+        return ModelBroke(self._say(NOTHING))
+
     def web_page(self) -> ModelBroke:
         return ModelBroke(self._say(WEB_PAGE))
 
@@ -228,6 +254,9 @@ class ProviderErrors:
 
     def _told(self, status: int, complaint: Complaint, retry_after: float | None) -> ModelError:
         """A `status` of 0 stands for an error in a stream that fits no HTTP status."""
+        if complaint.passes_in is not None and status == 429:
+            wait = max(retry_after or 0.0, complaint.passes_in)
+            return ModelUnavailable(self._limited(wait), wait)
         if _speaks_of_quota(status, complaint):
             return ModelRefused(self._say(QUOTA))
         if "content_filter" in complaint.codes:

@@ -5,9 +5,9 @@ at most the choice of none. What a model said goes back as it came; its reasonin
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -23,13 +23,10 @@ from chatops_bot.domain.model import (
     ToolMessage,
     UserMessage,
 )
-from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.tool import ToolCall, call_id_of
 
-ContextRole = Literal["system", "developer", "user"]
-
-NOTHING_RETURNED = "(the tool returned nothing)"
-NOTHING_SAID = "(no text)"
-"""Placeholders: several providers answer 400 to a message whose content is empty."""
+NOTHING = "…"
+"""Stands for no text, in any language: several providers answer 400 to a message whose content is empty."""
 
 
 def encode(
@@ -37,21 +34,22 @@ def encode(
     model: str,
     *,
     speaker: str = "",
-    context_role: ContextRole = "system",
     include_usage: bool = True,
     can_forbid: bool = True,
+    takes_turns: bool = False,
 ) -> bytes:
     """The body of a streaming chat completion, as UTF-8 JSON.
 
     `speaker` is the full name under which this model's messages are remembered. The context message goes right behind the
-    newest user message, so that what precedes it stays the same between calls and can be cached; `context_role` is its
-    role, for providers that accept one system message only. `can_forbid`: the provider knows the choice of no tool. Lone surrogates, which no provider accepts, become question
-    marks.
+    newest user message, so that what precedes it stays the same between calls and can be cached. `can_forbid`: the provider
+    knows the choice of no tool. `takes_turns`: see `_in_turns`. Lone surrogates, which no provider accepts, become question marks.
     """
     body: dict[str, Any] = {"model": model, "stream": True}
     if include_usage:
         body["stream_options"] = {"include_usage": True}
-    body["messages"] = [_message(message, context_role, speaker) for message in _in_order(request.messages)]
+    own_ids = _OwnIds(speaker)
+    messages = _in_turns(request.messages) if takes_turns else _in_order(request.messages)
+    body["messages"] = [_message(message, speaker, own_ids) for message in messages]
     if request.tools:
         body["tools"] = _tools(request.tools)
         if can_forbid and not request.may_call:
@@ -75,28 +73,72 @@ def _in_order(messages: tuple[Message, ...]) -> list[Message]:
     return [*before, *context, *after]
 
 
-def _message(message: Message, context_role: ContextRole, speaker: str) -> dict[str, Any]:
+class _OwnIds:
+    """Ids of calls as the model that is asked takes them: its own as they came, those of other models in the form of which no
+    provider is known that refuses it. Mistral takes nine letters and digits and nothing else, OpenAI at most 40 characters,
+    and each sends longer ones or others of its own.
+    """
+
+    def __init__(self, speaker: str) -> None:
+        self._speaker = speaker
+        self._foreign: dict[str, str] = {}
+
+    def called(self, message: AssistantMessage) -> None:
+        if message.model and message.model != self._speaker:
+            for call in message.calls:
+                self._foreign[call.id] = call_id_of(call.id)
+
+    def __getitem__(self, call_id: str) -> str:
+        return self._foreign.get(call_id, call_id)
+
+
+def _in_turns(messages: Iterable[Message]) -> list[Message]:
+    """The messages for a provider, or the template of a model, that takes system text at the very front only, and person and
+    model in turns, the model behind a result (mistral-common; templates of Llama and Gemma).
+
+    Rules and context become one text. What the loop says later, it says as nobody. Messages of people are never joined, since
+    the first line of each says whose it is; an empty word of the model stands between them.
+    """
+    rules: list[str] = []
+    turns: list[Message] = []
+    for message in messages:
+        match message:
+            case ContextMessage(text):
+                rules.append(text)
+                continue
+            case SystemMessage(text) if not turns:
+                rules.append(text)
+                continue
+            case SystemMessage(text):
+                message = RecordMessage(text)
+        from_outside = not isinstance(message, AssistantMessage | ToolMessage)
+        if from_outside and turns and not isinstance(turns[-1], AssistantMessage):
+            turns.append(AssistantMessage(""))
+        turns.append(message)
+    return [SystemMessage("\n\n".join(rules)), *turns] if rules else turns
+
+
+def _message(message: Message, speaker: str, own_ids: _OwnIds) -> dict[str, Any]:
     text = message.text
     match message:  # most frequent kinds first: each call sends the whole conversation
         case ToolMessage():
-            content = text if text.strip() else NOTHING_RETURNED
-            return {"role": "tool", "tool_call_id": message.call_id, "content": content}
+            content = text if text.strip() else NOTHING
+            return {"role": "tool", "tool_call_id": own_ids[message.call_id], "content": content}
         case AssistantMessage():
-            return _assistant(message, own=bool(speaker) and message.model == speaker)
+            own_ids.called(message)
+            return _assistant(message, own_ids, own=bool(speaker) and message.model == speaker)
         case UserMessage():
             return {
                 "role": "user",
-                "content": attributed(text if text.strip() else NOTHING_SAID, message.author),
+                "content": attributed(text if text.strip() else NOTHING, message.author),
             }
         case RecordMessage():
-            return {"role": "user", "content": text if text.strip() else NOTHING_SAID}
-        case SystemMessage():
+            return {"role": "user", "content": text if text.strip() else NOTHING}
+        case SystemMessage() | ContextMessage():
             return {"role": "system", "content": text}
-        case ContextMessage():
-            return {"role": context_role, "content": text}
 
 
-def _assistant(message: AssistantMessage, *, own: bool) -> dict[str, Any]:
+def _assistant(message: AssistantMessage, own_ids: _OwnIds, *, own: bool) -> dict[str, Any]:
     encoded: dict[str, Any] = {"role": "assistant"}
     content = message.text
     if own:
@@ -108,18 +150,18 @@ def _assistant(message: AssistantMessage, *, own: bool) -> dict[str, Any]:
             encoded[reasoning.field] = reasoning.text
     encoded["content"] = content if content.strip() else None
     if message.calls:
-        encoded["tool_calls"] = [_call(call, own=own) for call in message.calls]
+        encoded["tool_calls"] = [_call(call, own_ids, own=own) for call in message.calls]
     elif encoded["content"] is None:
-        encoded["content"] = NOTHING_SAID
+        encoded["content"] = NOTHING
     return encoded
 
 
-def _call(call: ToolCall, *, own: bool) -> dict[str, Any]:
+def _call(call: ToolCall, own_ids: _OwnIds, *, own: bool) -> dict[str, Any]:
     """Arguments are a JSON object by now: `context.history` sees to that for every model."""
     function = {"name": call.name, "arguments": call.arguments}
     return {
         **(_fields_in(call.opaque) if own else {}),
-        "id": call.id,
+        "id": own_ids[call.id],
         "type": "function",
         "function": function,
     }

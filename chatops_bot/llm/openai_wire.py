@@ -4,15 +4,14 @@ An `AnswerParser` is fed an answer's bytes in pieces of any size and gives delta
 answer is complete when the provider said so, by `[DONE]` or by a finish reason in every choice that it opened. Anything
 else is broken off, whatever was parsed before, so a call that was cut can never look finished.
 
-Providers disagree about how the pieces of a call are marked; `CallSorter` holds what we know about that. Ids are passed
-on as they came, empty or double: making them unique is the business of whoever merges the deltas.
+Which call a piece belongs to, `call_sorting` knows.
 """
 
 import json
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from chatops_bot.domain.errors import ModelBroke, ModelError
 from chatops_bot.domain.model import (
@@ -22,72 +21,20 @@ from chatops_bot.domain.model import (
     ReasoningDelta,
     TextDelta,
     TextEnded,
+    ThoughtEnded,
     ToolCallDelta,
     Usage,
 )
+from chatops_bot.llm.call_sorting import CallPiece, CallSorter
+from chatops_bot.llm.openai_chunk import UNREADABLE, Choice, Chunk, Part, Said, decode_chunk, word_in
 from chatops_bot.llm.openai_errors import ProviderErrors
-from chatops_bot.llm.reasoning import BLOCK_FIELDS, ReasoningMerger, ThinkSplitter
+from chatops_bot.llm.reasoning import BLOCK_FIELDS, ReasoningMerger, StrayEnd, ThinkSplitter
 from chatops_bot.llm.sse import EventSplitter
+from chatops_bot.llm.surrogates import SurrogateMender
 
 ANSWER_BYTES = 8 << 20
 """The most that one event, or one answer that is not streamed, may hold. A whole answer of a large model is below 1 MiB."""
 
-
-class _Function(msgspec.Struct, gc=False):
-    name: str | None = None
-    arguments: Any = None
-    """Text by the protocol; some providers send the object itself."""
-
-
-class _CallPiece(msgspec.Struct, gc=False):
-    index: int | None = None
-    id: str | None = None
-    function: _Function | None = None
-    extra_content: Any = None
-    """Gemini's compatible endpoint puts the signature of a thought here."""
-    provider_specific_fields: Any = None
-    """LiteLLM puts it here."""
-
-
-class _Part(msgspec.Struct, gc=False):
-    type: str = ""
-    text: str | None = None
-    thinking: Any = None
-
-
-class _Said(msgspec.Struct, gc=False):
-    content: str | list[_Part] | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None
-    reasoning: Any = None
-    reasoning_details: Any = None
-    thinking_blocks: Any = None
-    extra_content: Any = None
-    tool_calls: list[_CallPiece] | None = None
-    function_call: _Function | None = None
-    """The protocol before `tool_calls`: one call, without id."""
-
-
-class _Choice(msgspec.Struct, gc=False):
-    index: int | None = None
-    delta: _Said | None = None
-    message: _Said | None = None
-    finish_reason: str | None = None
-    usage: Any = None
-    """Moonshot puts the usage here."""
-
-
-class _Chunk(msgspec.Struct, gc=False):
-    """One chunk of a stream, or a whole answer: the two differ in `delta` and `message` only."""
-
-    choices: list[_Choice] | None = None
-    usage: Any = None
-    error: Any = None
-    object: Any = None
-    """`error` when the chunk itself is the error object."""
-
-
-_CHUNK = msgspec.json.Decoder(_Chunk, strict=False)
 
 _TRUNCATED = frozenset({"length", "max_tokens", "model_length"})
 _BLOCKED = frozenset(
@@ -99,137 +46,67 @@ _FAILED = frozenset({"error", "insufficient_system_resource"})
 """Finish reasons that say the provider gave up in the middle, as OpenRouter and DeepSeek do."""
 
 
-@dataclass(slots=True)
-class _OpenCall:
-    index: int
-    id: str = ""
-    name: str = ""
-    arguments: list[str] = field(default_factory=list)
-
-    @property
-    def complete(self) -> bool:
-        try:
-            json.loads("".join(self.arguments))
-        except (ValueError, RecursionError):
-            return False
-        return True
-
-
-class CallSorter:
-    """Decides which call a piece belongs to, and numbers the calls of an answer in the order in which they begin.
-
-    With an index, a piece belongs to the call of that index in its choice, unless it brings another id and a name too:
-    some providers give every call the index 0, others give every piece a new id, but no name. A bare piece whose index is
-    unknown goes on with the newest call.
-
-    Without an index, a piece belongs to the call with its id, or to the newest call if it has no id either. It begins a
-    call when there is none, when it names another tool, or when it names the tool again and begins an object although
-    the arguments of that call are complete.
-    """
-
-    def __init__(self) -> None:
-        self.started = 0
-        self._by_index: dict[tuple[int, int], _OpenCall] = {}
-        self._by_id: dict[tuple[int, str], _OpenCall] = {}
-        self._newest: dict[int, _OpenCall] = {}
-
-    def place(self, choice: int, piece: _CallPiece) -> ToolCallDelta:
-        """The piece as a delta with a distinct index; id and name are given once, when they first come."""
-        function = piece.function or _Function()
-        identity, name = piece.id or "", function.name or ""
-        arguments = _text_of_arguments(function.arguments)
-        if piece.index is not None:
-            call = self._by_index.get((choice, piece.index))
-            if call is None and not identity and not name:
-                call = self._newest.get(choice)
-            begins = call is not None and bool(identity and name and call.id and call.id != identity)
-        else:
-            call = self._by_id.get((choice, identity)) if identity else self._newest.get(choice)
-            begins = call is not None and bool(name) and _named_anew(call, name, arguments)
-        if call is None or begins:
-            call = _OpenCall(self.started)
-            self.started += 1
-        if piece.index is not None:
-            self._by_index[choice, piece.index] = call
-        if identity:
-            self._by_id[choice, identity] = call
-        self._newest[choice] = call
-        opaque = ""
-        if piece.extra_content is not None or piece.provider_specific_fields is not None:
-            opaque = _opaque(piece)
-        delta = ToolCallDelta(
-            call.index, "" if call.id else identity, "" if call.name else name, arguments, opaque
-        )
-        call.id, call.name = call.id or identity, call.name or name
-        call.arguments.append(arguments)
-        return delta
-
-
-def _named_anew(call: _OpenCall, name: str, arguments: str) -> bool:
-    """Asked for each piece that has a name; `complete` parses all that came so far, so it is asked last and seldom."""
-    if not call.name:
-        return False
-    return name != call.name or (arguments.lstrip()[:1] == "{" and call.complete)
-
-
-def _opaque(piece: _CallPiece) -> str:
-    fields = {
-        "extra_content": piece.extra_content,
-        "provider_specific_fields": piece.provider_specific_fields,
-    }
-    return json.dumps(
-        {name: value for name, value in fields.items() if value is not None}, ensure_ascii=False
-    )
-
-
-def _text_of_arguments(arguments: Any) -> str:
-    if arguments is None:
-        return ""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
-
-
 class _Deltas:
-    """The deltas of one read, in order. Pieces of text that came together, and next to each other, are one delta."""
+    """The deltas of one read, in order. Pieces of text, or of one call, that came next to each other are one delta."""
 
-    __slots__ = ("_deltas", "_texts", "add_text")
+    __slots__ = ("_arguments", "_begun", "_deltas", "_texts", "add_text")
 
     def __init__(self) -> None:
         self._deltas: list[ModelDelta] = []
-        self._texts: list[str] = []
+        self._begun: ToolCallDelta | None = None
+        self._arguments: list[str] = []
+        self._texts: list[str] = []  # they came behind the call that is begun
         self.add_text = self._texts.append
 
     def add(self, delta: ModelDelta) -> None:
         self._join()
         self._deltas.append(delta)
 
+    def add_piece(self, piece: ToolCallDelta) -> None:
+        goes_on = self._begun is not None and self._begun.index == piece.index and not self._texts
+        if not goes_on or piece.id or piece.name or piece.opaque:
+            self._join()
+            self._begun = piece
+        self._arguments.append(piece.arguments)
+
     def taken(self) -> list[ModelDelta]:
         self._join()
         return self._deltas
 
     def _join(self) -> None:
-        if self._texts:
-            self._deltas.append(TextDelta("".join(self._texts)))
-            self._texts.clear()
+        if self._begun is not None:
+            self._deltas.append(replace(self._begun, arguments="".join(self._arguments)))
+            self._begun = None
+            self._arguments.clear()
+        text = "".join(self._texts)
+        self._texts.clear()
+        if text:
+            self._deltas.append(TextDelta(text))
 
 
 class AnswerParser:
     """Turns the bytes of one answer into deltas. `errors` makes the errors, in the provider's name; `model` names the
-    model in `Finished`.
+    model in `Finished`; `thinks_first` is what the parser of the answer before said of itself by that name.
 
     `feed` never raises: what goes wrong ends the answer and is raised by `close`, so that the deltas before it are not lost.
     An answer that begins with a brace is one JSON document from a provider that does not stream.
     """
 
-    def __init__(self, errors: ProviderErrors, model: str = "") -> None:
+    def __init__(self, errors: ProviderErrors, model: str = "", *, thinks_first: str | None = "") -> None:
         self._errors = errors
         self._model = model
         self._events: EventSplitter | None = None
         self._document: bytearray | None = None
         self._calls = CallSorter()
-        self._think = ThinkSplitter()
+        self._think = ThinkSplitter(thinks_first or "")
+        self._stray = StrayEnd() if thinks_first is None else None
+        self._thought_first = thinks_first
+        self._mender = SurrogateMender()
         self._reasoning = ReasoningMerger()
         self._streamed = False
+        self._in_text = False
         self._text_ended = False
+        self._wrote = False
         self._reasons: dict[int, str] = {}
         self._answered = False
         self._usage = Usage()
@@ -246,6 +123,17 @@ class AnswerParser:
         """Every choice has its finish reason; only the usage may be missing."""
         return self._answered
 
+    @property
+    def thinks_first(self) -> str | None:
+        """The tag behind which the text begins, of a model that begins inside a thought without saying so; empty for one that does
+        not; None while nobody knows. What one answer showed, the next is read by: an answer that only quotes such a tag cannot
+        make another of a model that is known."""
+        if self._stray is not None and self._stray.closing:
+            return self._stray.closing
+        if not self._wrote or self._think.raw:
+            return self._thought_first
+        return None if self._thought_first else ""
+
     def feed(self, data: bytes) -> list[ModelDelta]:
         """The deltas that `data` completes, in order, never a `Finished`."""
         deltas = _Deltas()
@@ -257,7 +145,7 @@ class AnswerParser:
                 raise self._errors.rubbish()
         except ModelError as failure:
             self._failure = failure
-        return deltas.taken()
+        return self._watched(deltas.taken())
 
     def close(self) -> list[ModelDelta]:
         """What the end of the answer completes; the last one is `Finished`. Raises the ModelError that it ended in."""
@@ -271,8 +159,29 @@ class AnswerParser:
                 if not self.answered:
                     raise
         self._end_text(rest)
-        rest.add(self._finished())
-        return rest.taken()
+        deltas = self._watched(rest.taken())
+        return [*deltas, self._finished()]
+
+    def _watched(self, deltas: list[ModelDelta]) -> list[ModelDelta]:
+        """`deltas`, with the end of a thought that looked like text."""
+        stray = self._stray
+        if stray is None or self._think.raw:
+            self._wrote = self._wrote or any(isinstance(delta, TextDelta) for delta in deltas)
+            return deltas
+        watched: list[ModelDelta] = []
+        for delta in deltas:
+            if isinstance(delta, TextDelta):
+                self._wrote = True
+                ended, text = stray.feed(delta.text)
+                if ended:
+                    watched.append(ThoughtEnded())
+                if text:
+                    watched.append(delta if text is delta.text else TextDelta(text))
+                continue
+            if isinstance(delta, TextEnded) and (rest := stray.close()):
+                watched.append(TextDelta(rest))
+            watched.append(delta)
+        return watched
 
     def _events_in(self, data: bytes) -> list[bytes]:
         if self._events is None and self._document is None:
@@ -303,30 +212,51 @@ class AnswerParser:
     def _take(self, events: list[bytes], deltas: _Deltas) -> None:
         """Add what the events say, up to the one that ends the answer. Runs for every word of every answer."""
         for event in events:
-            try:
-                chunk = _CHUNK.decode(event)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                event = event.strip()
-                if event == b"[DONE]":
-                    self._done = True
+            word = word_in(event)
+            if word is None:
+                self._event(event, deltas)
+                if self._done:
                     return
-                if event:
-                    raise self._undecodable() from error
-                continue
-            if chunk.error or chunk.object == "error":
-                raise self._errors.from_stream(chunk.error or msgspec.json.decode(event))
-            if chunk.usage is not None:
-                self._usage = _usage(chunk.usage)
-            choices = chunk.choices or ()
-            if len(choices) == 1:
-                self._choice(choices[0].index or 0, choices[0], deltas)
+            elif self._in_text:
+                deltas.add_text(word)
             else:
-                for place, choice in enumerate(choices):
-                    self._choice(place if choice.index is None else choice.index, choice, deltas)
-            if self._answered and not self._text_ended:
-                self._end_text(deltas)
+                self._begin_text(word, deltas)
 
-    def _choice(self, number: int, choice: _Choice, deltas: _Deltas) -> None:
+    def _begin_text(self, word: str, deltas: _Deltas) -> None:
+        """A word of the first choice while it may still be the beginning of a thought."""
+        self._streamed = True
+        if 0 not in self._reasons:
+            self._reasons[0] = ""
+            self._answered = False
+        self._write(word, deltas)
+        self._in_text = self._think.settled
+
+    def _event(self, event: bytes, deltas: _Deltas) -> None:
+        """Any other event."""
+        try:
+            chunk = decode_chunk(event)
+        except UNREADABLE as error:
+            event = event.strip()
+            self._done = event == b"[DONE]"
+            if self._done or not event:
+                return
+            chunk = self._lenient(event, error)
+        if chunk.error or chunk.object == "error":
+            raise self._errors.from_stream(chunk.error or json.loads(event))
+        if chunk.choices is None and (chunk.message or chunk.detail):
+            raise self._errors.from_stream(json.loads(event))
+        if chunk.usage is not None:
+            self._usage = _usage(chunk.usage)
+        choices = chunk.choices or ()
+        if len(choices) == 1:
+            self._choice(choices[0].index or 0, choices[0], deltas)
+        else:
+            for place, choice in enumerate(choices):
+                self._choice(place if choice.index is None else choice.index, choice, deltas)
+        if self._answered and not self._text_ended:
+            self._end_text(deltas)
+
+    def _choice(self, number: int, choice: Choice, deltas: _Deltas) -> None:
         if choice.delta is not None:
             self._streamed = True
             self._said(number, choice.delta, deltas)
@@ -338,11 +268,20 @@ class AnswerParser:
             self._reasons[number] = (choice.finish_reason or "").lower()
             self._answered = all(self._reasons.values())
 
+    def _lenient(self, event: bytes, error: Exception) -> Chunk:
+        """A chunk as the standard library reads it, which takes NaN, with halves of characters put together and without the nulls
+        that some gateways put into lists. Raises what `_undecodable` says for one that is no chunk all the same."""
+        try:
+            value = json.loads(self._mender.mend(event))
+            return msgspec.convert(_without_nulls(value), Chunk, strict=False)
+        except (ValueError, RecursionError):
+            raise self._undecodable() from error
+
     def _undecodable(self) -> ModelError:
         """Broken JSON is a broken-off answer once the provider has spoken the protocol, and rubbish before."""
         return self._errors.broke_off() if self._reasons else self._errors.rubbish()
 
-    def _said(self, choice: int, said: _Said, deltas: _Deltas) -> None:
+    def _said(self, choice: int, said: Said, deltas: _Deltas) -> None:
         if said.reasoning_content is not None or said.reasoning is not None:
             self._reason(said, deltas)
         if said.reasoning_details is not None or said.thinking_blocks is not None:
@@ -364,13 +303,13 @@ class AnswerParser:
             self._write(said.refusal, deltas)
         pieces = said.tool_calls
         if said.function_call is not None and not pieces:
-            pieces = [_CallPiece(function=said.function_call)]
+            pieces = [CallPiece(function=said.function_call)]
         for piece in pieces or ():
             delta = self._calls.place(choice, piece)
             if delta.id or delta.name or delta.arguments or delta.opaque:
-                deltas.add(delta)
+                deltas.add_piece(delta)
 
-    def _reason(self, said: _Said, deltas: _Deltas) -> None:
+    def _reason(self, said: Said, deltas: _Deltas) -> None:
         """The same thought may come under both names; it counts once."""
         name, thought = "reasoning_content", said.reasoning_content
         if not thought and isinstance(said.reasoning, str):
@@ -409,10 +348,23 @@ class AnswerParser:
             reason = FinishReason.TRUNCATED
         else:
             reason = FinishReason.TOOL_CALLS if self._calls.started else FinishReason.STOP
-        return Finished(reason, self._usage, self._reasoning.merged(self._think.raw), self._model)
+        return Finished(
+            reason,
+            self._usage,
+            self._reasoning.merged(self._think.raw or (self._stray.raw if self._stray else "")),
+            self._model,
+        )
 
 
-def _text_of(parts: list[_Part], deltas: _Deltas) -> str:
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_nulls(each) for each in value if each is not None]
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items()}
+    return value
+
+
+def _text_of(parts: list[Part], deltas: _Deltas) -> str:
     """The text of content in parts. Thoughts among them are told, but not kept: nobody is known to want them back."""
     for part in parts:
         if part.type == "thinking" and isinstance(part.thinking, list):

@@ -5,6 +5,7 @@ or encrypted, or inside the text between tags. Pure: pieces in, pieces and one `
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,15 @@ TAGS = ("think", "thinking", "thought")
 """Tags around reasoning inside the text, as open-weight models (`think`) and Gemini's compatible endpoint (`thought`) write them."""
 
 _OPENINGS = tuple(f"<{tag}>" for tag in TAGS)
+
+_CLOSINGS = tuple(f"</{tag}>" for tag in TAGS)
+_CLOSING = re.compile("|".join(_CLOSINGS))
+_LONGEST_TAG = max(map(len, _CLOSINGS))
+
+_EMPTY_LINE = "\n\n"
+
+_JUDGED = 8
+"""So many closing tags of an answer are looked at: who writes more of them writes about tags."""
 
 _BLANKS = 64
 """More blanks than this at the start of an answer, and it is text: what is held back, and looked at again, stays small."""
@@ -32,10 +42,12 @@ class ThinkSplitter:
     what the model wrote. `settled` means that all that follows is text.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, closing: str = "") -> None:
+        """`closing` is the tag that ends the thought of an answer which begins inside one. Without that tag it had none."""
         self.settled = False
         self._raw: list[str] = []
-        self._closing = ""
+        self._closing = closing
+        self._begins_inside = bool(closing)
         self._closed = False
         self._held = ""
 
@@ -57,6 +69,10 @@ class ThinkSplitter:
         held, self._held, self.settled = self._held, "", True
         if not self._closing:
             return "", held
+        if self._begins_inside and not self._closed:
+            text = self.raw + held
+            self._raw.clear()
+            return "", text
         self._raw.append(held)
         return held, ""
 
@@ -94,6 +110,91 @@ class ThinkSplitter:
         self._raw.append(rest[: len(rest) - len(text)])
         self.settled = bool(text)
         return "", text
+
+
+class StrayEnd:
+    """Finds the end of a thought that had no beginning: templates of Qwen, DeepSeek and others open the tag themselves, so that a
+    server which does not know the model sends the thought as text and the closing tag behind it.
+
+    The tag counts alone on its line with an empty line behind it, as those models write it, outside of code, and with no opening
+    before it. `raw` is then the thought with its tag and the line breaks behind it, `closing` the tag.
+    """
+
+    def __init__(self) -> None:
+        self.raw = ""
+        self.closing = ""
+        self._before: list[str] = []
+        self._held = ""
+        self._at_line_start = True
+        self._judged = 0
+        self._skips = False
+
+    def feed(self, text: str) -> tuple[bool, str]:
+        """The next piece of text: whether the thought ended in it, and what of it is not known to be one."""
+        if self.raw:
+            return False, self._after(text)
+        if self._judged == _JUDGED:
+            return False, text
+        if not self._held and "<" not in text:
+            self._let_go(text)
+            return False, text
+        held, self._held = self._held + text, ""
+        begin = 0
+        while found := _CLOSING.search(held, begin):
+            if self._begins_line(held[: found.start()]):
+                behind = held[found.end() :]
+                if _EMPTY_LINE.startswith(behind.replace("\r", "")) and len(behind) < 4:
+                    break  # what follows decides
+                self._judged += 1
+                if behind.replace("\r", "").startswith(_EMPTY_LINE) and self._is_plain(held[: found.start()]):
+                    return True, self._end(held, found)
+            begin = found.end()
+            if self._judged == _JUDGED:
+                return False, held
+        keep = found.start() if found else _half_tag(held)
+        self._held = held[keep:]
+        self._let_go(held[:keep])
+        return False, held[:keep]
+
+    def close(self) -> str:
+        """What was held back when the text ended."""
+        held, self._held = self._held, ""
+        return held
+
+    def _end(self, held: str, found: re.Match[str]) -> str:
+        self.closing = found[0]
+        self.raw = "".join(self._before) + held[: found.end()]
+        self._before.clear()
+        self._skips = True
+        return self._after(held[found.end() :])
+
+    def _after(self, text: str) -> str:
+        if not self._skips:
+            return text
+        rest = text.lstrip("\r\n")
+        self.raw += text[: len(text) - len(rest)]
+        self._skips = not rest
+        return rest
+
+    def _is_plain(self, held: str) -> bool:
+        """Whether a tag behind all this stands outside of code, with no opening before it."""
+        before = "".join(self._before) + held
+        return before.count("```") % 2 == 0 and not any(opening in before for opening in _OPENINGS)
+
+    def _begins_line(self, text: str) -> bool:
+        """Whether nothing but blanks stands in the line that `text` goes on with."""
+        _, ended, line = text.rpartition("\n")
+        return not line.strip() and (bool(ended) or self._at_line_start)
+
+    def _let_go(self, text: str) -> None:
+        self._at_line_start = self._begins_line(text)
+        self._before.append(text)
+
+
+def _half_tag(text: str) -> int:
+    """Where in `text` its tail begins that may become a closing tag; its length where there is none."""
+    at = text.rfind("<", max(0, len(text) - _LONGEST_TAG))
+    return at if at >= 0 and any(tag.startswith(text[at:]) for tag in _CLOSINGS) else len(text)
 
 
 class ReasoningMerger:

@@ -61,19 +61,18 @@ is wrong with them beyond the schema, by argument. Only reads; raises only `Tool
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool's contract: the model sees name, description and the arguments' schema; people see `label` while it runs.
+    """A tool's contract: the model sees its name and the arguments' schema, people `label` while it runs. What a model reads of
+    it stands in `prompts/tools.<lang>.yaml` (`domain.tool.ToolText`), so no description stands here or at an argument.
 
     A call that lacks facts is asked for in a form: of a tool that changes something always, of one that looks when `asks`
     is set. `title` heads the form; `candidates` says, by argument, where the values to choose from are found; `check` looks
     at values before the call is complete, so that whoever fills in a form hears of all that is wrong at once. `undoable`: its
     plans have an inverse. `of_agent`: it acts on the conversation itself, not on a back end, and is on offer whatever the request
-    is about. `label_argument` is an argument, an id, that people see behind the label. `description_zh` takes the place of
-    `description` in Chinese sessions, where it is given. `name` is for good: models, transcripts and policies know it. `aliases`
-    are names that it had, and `backend_name` is what its back end calls it now; a call by one of these reaches the tool, and
-    nothing shows them."""
+    is about. `label_argument` is an argument, an id, that people see behind the label. `name` is for good: models, transcripts
+    and policies know it. `aliases` are names that it had, and `backend_name` is what its back end calls it now; a call by one of
+    these reaches the tool, and nothing shows them."""
 
     name: str
-    description: str
     arguments: type[BaseModel]
     effect: Effect
     label: Phrase
@@ -85,13 +84,8 @@ class ToolSpec:
     undoable: bool = False
     of_agent: bool = False
     label_argument: str = ""
-    description_zh: str = ""
     aliases: tuple[str, ...] = ()
     backend_name: str = ""
-
-    def described_in(self, language: Language) -> str:
-        """What a model reads of it."""
-        return self.description_zh if language == "zh" and self.description_zh else self.description
 
 
 class ReadTool(Protocol):

@@ -18,6 +18,7 @@ from chatops_bot.domain.turn_event import (
     Rested,
     RoundEnded,
     TextStreamed,
+    TextWithdrawn,
     TurnEvent,
 )
 from chatops_bot.domain.view import Block, Button, Buttons, Lines, Markdown, Notice, Tone, View
@@ -84,6 +85,8 @@ class TurnView:
             case TextStreamed(text):
                 self._streaming += text
                 self._may_grow = True
+            case TextWithdrawn():
+                self._streaming = ""
             case RoundEnded():
                 self._end_round()
             case CallStarted(call_id, _, label):

@@ -1,7 +1,7 @@
 """What a session remembers from before it began: the thread's earlier messages, read once when the bot is first spoken to.
 
-They are stored as one transcript entry, so that neither a later turn nor a restart reads them again; a failure is stored
-too, and the answer says so. They are other people's words: redacted here, fenced where they enter the context.
+They are stored as one transcript entry, so that neither a later turn nor a restart reads them again. A failure is stored
+too, and the answer says so; the next turns try again, a few times, since an alert storm is just when Slack limits the bot. They are other people's words: redacted here, fenced where they enter the context.
 """
 
 import logging
@@ -22,6 +22,9 @@ MAX_MESSAGES = 60
 MAX_CHARS = 12_000
 """Of all messages together, about 4,000 tokens."""
 MESSAGE_CHARS = 2_000
+
+MAX_TRIES = 3
+"""Turns of a session that try to read them; what failed so often is no passing limit."""
 
 _ADVICE = {
     "missing_scope": Phrase(
@@ -59,19 +62,24 @@ class ThreadMemory:
     ) -> tuple[EarlierRead | None, Phrase | None]:
         """What to store of the thread before message `message_id` (empty: all of it), and what the answer must say.
 
-        Nothing of either when the session began before, or when the message starts its thread. Never raises.
+        Nothing of either when they were read before, or too often in vain, or when the message starts its thread. Never raises.
         """
-        begun = any(isinstance(entry, EarlierRead | UserSaid) for entry in entries)
-        if begun or message_id == session.thread:
+        tried = [entry for entry in entries if isinstance(entry, EarlierRead)]
+        if tried:
+            message_id = tried[-1].before
+            if not tried[-1].problem or not message_id or len(tried) == MAX_TRIES:
+                return None, None
+        elif message_id == session.thread or any(isinstance(entry, UserSaid) for entry in entries):
             return None, None
         place = Place(session.channel, session.thread)
         try:
             excerpt = await self._platform.earlier(place, message_id, MAX_MESSAGES)
         except PlatformError as error:
             _log.warning("the earlier messages of %s could not be read: %s", session, error)
-            return EarlierRead(turn_id, self._clock.now(), (), problem=error.code or "unknown"), _not_read(
-                error.code
+            failed = EarlierRead(
+                turn_id, self._clock.now(), (), problem=error.code or "unknown", before=message_id
             )
+            return failed, _not_read(error.code)
         kept, cut = self._bounded(excerpt.messages)
         read = EarlierRead(turn_id, self._clock.now(), kept, excerpt.left_out + cut)
         notice = _PARTIAL.filled(read=len(kept), left=read.left_out) if excerpt.is_partial else None

@@ -1,6 +1,7 @@
 """A tool as prompts and routing know it."""
 
-from chatops_bot.context.prompt_types import Permission, Scenarios, ToolBrief
+from chatops_bot.context.prompt_registry import PromptRegistry
+from chatops_bot.context.prompt_types import Permission, ToolBrief
 from chatops_bot.domain.people import Effect
 from chatops_bot.ports import ToolSpec
 
@@ -11,15 +12,15 @@ _PERMISSIONS: dict[Effect, Permission] = {
 }
 
 
-def brief_of(spec: ToolSpec, scenarios: Scenarios, sort_hint: int = 0) -> ToolBrief:
-    """`scenarios` say when to use it; the higher its `sort_hint`, the further to the front it stands. What its back end calls it
-    is no part of any prompt."""
+def brief_of(spec: ToolSpec, prompts: PromptRegistry) -> ToolBrief:
+    """In the words that `prompts` has for it now; its description says in both languages what it does, since it is found by
+    either. What its back end calls it is no part of any prompt."""
     return ToolBrief(
         name=spec.name,
-        description=spec.description,
+        description=" ".join(prompts.tools(lang)[spec.name].what for lang in ("en", "zh")),
         permission_level=_PERMISSIONS[spec.effect],
-        scenarios=scenarios,
-        sort_hint=sort_hint,
+        scenarios=prompts.scenarios(spec.name),
+        sort_hint=prompts.rank(spec.name),
         aliases=spec.aliases,
         backend_name=spec.backend_name or None,
     )

@@ -5,7 +5,7 @@ models that must send every required argument send "".
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from chatops_bot.domain.canonical import canonical_json
-from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed
+from chatops_bot.domain.errors import Told, ToolArgumentsInvalid, ToolError, ToolFailed, Words
 from chatops_bot.domain.form import Candidates, Form, with_problems
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
@@ -33,6 +33,10 @@ PROVIDER_SECONDS = 5.0
 """How long a list of values may take; without it the value is typed."""
 
 
+def no_hints(tool: str) -> Mapping[str, Phrase]:
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The arguments of a call, parted: what is known, and those that it cannot do without; `problems` as the tool said them."""
@@ -43,8 +47,9 @@ class Facts:
 
 
 class Asker:
-    """Turns calls that lack facts into forms, each stored in one step with its audit row. `lifetime` is how long a form may be filled in; `secrets` keep what is
-    typed into its secret fields."""
+    """Turns calls that lack facts into forms, each stored in one step with its audit row. `lifetime` is how long a form may be filled in;
+    `secrets` keep what is typed into its secret fields; `hints` says, by tool and argument, what is said to whoever is asked for an
+    argument that says nothing itself."""
 
     def __init__(
         self,
@@ -54,6 +59,7 @@ class Asker:
         redactor: Redactor,
         lifetime: timedelta,
         secrets: SealedSecrets | None = None,
+        hints: Callable[[str], Mapping[str, Phrase]] = no_hints,
     ) -> None:
         self._forms = forms
         self._clock = clock
@@ -61,14 +67,17 @@ class Asker:
         self._redactor = redactor
         self._lifetime = lifetime
         self._secrets = secrets
+        self._hints = hints
 
-    def asked(self, inner: Handler) -> Handler:
+    def asked(self, words: Words, inner: Handler) -> Handler:
+        """`words` is what the model is told of a call that waits for its form."""
+
         async def ask(invocation: Invocation) -> Dispatched:
             spec = invocation.tool.spec
             if spec.effect is Effect.READ and not spec.asks:
                 return await inner(invocation)
             facts = lacking(invocation.call.arguments, spec.arguments)
-            asked = await self._form_for(invocation, facts) if facts else None
+            asked = await self._form_for(invocation, facts, words) if facts else None
             if asked is not None:
                 return asked
             try:
@@ -76,19 +85,19 @@ class Asker:
             except ToolFailed as error:
                 # What the schema lets be blank and the tool does not.
                 facts = _blank_after_all(error, invocation.call.arguments)
-                asked = await self._form_for(invocation, facts) if facts else None
+                asked = await self._form_for(invocation, facts, words) if facts else None
                 if asked is None:
                     raise
                 return asked
 
         return by_reference(self._forms, self._secrets, self._clock, ask)
 
-    async def _form_for(self, invocation: Invocation, facts: Facts) -> Dispatched | None:
+    async def _form_for(self, invocation: Invocation, facts: Facts, words: Words) -> Dispatched | None:
         """The call as a form that waits; None when what is missing is nothing that a form can ask for."""
         key = f"{invocation.tool.spec.name} {canonical_json(dict(facts.known))}"
         first = invocation.memory.forms.get(key)
         if first is not None:
-            note = "the same call was already made in this turn; there is one form for both"
+            note = words(Told("same_form"), invocation.language)
             return replace(
                 first, form=None, result=replace(first.result, content={**first.result.content, "note": note})
             )
@@ -96,7 +105,8 @@ class Asker:
         form = await self._form(invocation, facts)
         if form is None:
             return None
-        done = Dispatched(_waits(form, sorted(facts.missing)), "asked_back", form=form)
+        said = words(Told("waits_for_form"), invocation.language)
+        done = Dispatched(_waits(form, sorted(facts.missing), said), "asked_back", form=form)
         milliseconds = round((self._clock.monotonic() - started) * 1000)
         model = invocation.tool.spec.arguments
         record = call_record(invocation, done, at, milliseconds, self._redactor, model)
@@ -106,7 +116,10 @@ class Asker:
 
     async def _form(self, invocation: Invocation, facts: Facts) -> Form | None:
         spec, context, now = invocation.tool.spec, invocation.context, self._clock.now()
-        fields = fields_of(spec.arguments, facts.known, facts.missing, await self._candidates(invocation))
+        candidates = await self._candidates(invocation)
+        fields = fields_of(
+            spec.arguments, facts.known, facts.missing, candidates, hints=self._hints(spec.name)
+        )
         if fields is None:
             return None
         found = await problems_found(invocation.tool, facts.known, context)
@@ -184,11 +197,11 @@ def _is_blank(value: Any) -> bool:
     return value is None or value == [] or (isinstance(value, str) and not value.strip())
 
 
-def _waits(form: Form, names: list[str]) -> ToolResult:
+def _waits(form: Form, names: list[str], said: str) -> ToolResult:
     return ToolResult(
         status="waits",
         content={
-            "status": "waits until the asker has filled in a form; nothing has run",
+            "status": said,
             "missing": names,
             "expires_at": form.expires_at.isoformat(timespec="seconds"),
         },

@@ -14,6 +14,7 @@ import typing
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -45,15 +46,17 @@ _FIRST_OF = Phrase(
 
 
 def fields_of(
-    arguments: type[BaseModel], known: Mapping[str, Any], missing: frozenset[str], candidates: Mapping[str, Candidates]
+    arguments: type[BaseModel], known: Mapping[str, Any], missing: frozenset[str], candidates: Mapping[str, Candidates],
+    *, hints: Mapping[str, Phrase] = MappingProxyType({}),
 ) -> tuple[FormField, ...] | None:  # fmt: skip
     """The fields that ask for the arguments of a call; None when one of `missing` cannot be asked for.
 
-    `known` are values that fit the model; `candidates` what providers offer, by argument.
+    `known` are values that fit the model; `candidates` what providers offer, by argument; `hints` what is said of one that has
+    no `AskedAs`.
     """
     fields: list[tuple[int, FormField]] = []
     for name, info in arguments.model_fields.items():
-        made = _field(name, info, known, candidates.get(name))
+        made = _field(name, info, known, candidates.get(name), hints.get(name))
         if made is None and name in missing:
             return None
         if made is not None:
@@ -70,14 +73,18 @@ class _Shape:
 
 
 def _field(
-    name: str, info: FieldInfo, known: Mapping[str, Any], candidates: Candidates | None
+    name: str,
+    info: FieldInfo,
+    known: Mapping[str, Any],
+    candidates: Candidates | None,
+    hint: Phrase | None,
 ) -> FormField | None:
     shape = _shape(info.annotation)
     if shape is None:
         return None
     asked = next((each for each in info.metadata if isinstance(each, AskedAs)), None)
     label = asked.label if asked else _both(info.title or name.replace("_", " ").capitalize())
-    hint = asked.hint if asked else _both(info.description) if info.description else None
+    hint = asked.hint if asked else hint
     choices = tuple(
         Choice(value, (asked.choices.get(value) if asked else None) or _label(value))
         for value in shape.values

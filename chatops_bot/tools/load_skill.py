@@ -15,7 +15,7 @@ from chatops_bot.ports import Skills, ToolContext, ToolSpec
 
 class LoadSkillArguments(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
-    name: str = Field(description="Exact name of a skill in the list of skills.", max_length=200)
+    name: str = Field(max_length=200)
 
 
 def found(skills: Skills, name: str, person: Person, channel: str) -> Skill:
@@ -32,25 +32,23 @@ def offered_by(skill: Skill) -> tuple[str, ...]:
 
 
 class LoadSkill:
-    def __init__(self, skills: Skills, description: Phrase) -> None:
-        """`description` is what the model reads of the tool."""
+    spec = ToolSpec(
+        LOAD_SKILL, LoadSkillArguments, Effect.READ, Phrase("读取技能", "loading a skill"), of_agent=True
+    )
+
+    def __init__(self, skills: Skills) -> None:
         self._skills = skills
-        self.spec = ToolSpec(
-            LOAD_SKILL,
-            description.en,
-            LoadSkillArguments,
-            Effect.READ,
-            Phrase("读取技能", "loading a skill"),
-            of_agent=True,
-            description_zh=description.zh,
-        )
 
     async def run(self, arguments: LoadSkillArguments, context: ToolContext) -> ToolResult:
         skill = found(self._skills, arguments.name, context.person, context.session.channel)
+        # People who may not see the skill read along, and what they see of a call is its summary.
+        is_public = not skill.audience.is_personal
         return ToolResult(
             "ok",
             {"skill": skill.name, "text": skill.body},
-            Phrase(f"已读取 {skill.name}", f"{skill.name} loaded"),
+            Phrase(f"已读取 {skill.name}", f"{skill.name} loaded")
+            if is_public
+            else Phrase("已读取", "loaded"),
             offers=offered_by(skill),
             rounds=skill.rounds,
             skills_read=(skill.name,),

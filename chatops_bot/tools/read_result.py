@@ -1,29 +1,26 @@
 """read_result: a result of this conversation in pieces, for a model that was sent only its ends, or a note about it.
 
-It is read as lines: a row of a list is one, and so is a line of a text. The text searched for is literal, so no pattern can
-take for ever. Only results of the very session can be read, and only what the person may see of them: of a skill that is
+It is read as lines (`result_lines`). The text searched for is literal, so no pattern can take for ever. Only results of the very session can be read, and only what the person may see of them: of a skill that is
 hidden from whoever asks, there is no result.
 """
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from chatops_bot.domain.canonical import canonical_json
-from chatops_bot.domain.errors import Told, ToolFailed
+from chatops_bot.domain.errors import ArgumentWrong, Told, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import READ_RESULT, ToolCall, ToolResult
 from chatops_bot.domain.transcript import Entry, ModelSaid, ToolReturned
 from chatops_bot.ports import Results, ToolContext, ToolSpec, Transcripts
+from chatops_bot.tools.result_lines import as_lines, plainly
 
 MOST_LINES = 400
 LINES = 100
-LINE_CHARS = 1_000
-"""A longer line is read as several, so that no part of it is out of reach."""
 ANSWER_CHARS = 16_000
 """Well below the longest result, so that what is read here is never cut again."""
 
@@ -32,56 +29,49 @@ IsHidden = Callable[[Sequence[Entry], str, ToolCall, ToolContext], bool]
 """Takes the transcript, the turn and the call whose result is asked for, and the context of the call that asks."""
 
 
+_ONE_END = Phrase("head、tail 和 from_line 只能给出一个。", "Give only one of head, tail and from_line.")
+
+
 class ReadResultArguments(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
-    handle: str = Field(description="The handle that the note about the result names.", max_length=200)
-    search: str = Field(
-        default="", description="Only lines that hold this text, in upper or lower case.", max_length=200
-    )
-    head: int | None = Field(default=None, ge=1, le=MOST_LINES, description="The first so many lines.")
-    tail: int | None = Field(default=None, ge=1, le=MOST_LINES, description="The last so many lines.")
-    from_line: int | None = Field(default=None, ge=1, description="Lines from this number on.")
-    lines: int = Field(
-        default=LINES, ge=1, le=MOST_LINES, description="How many lines with from_line or search."
-    )
+    handle: str = Field(max_length=200)
+    search: str = Field(default="", max_length=200)
+    head: int | None = Field(default=None, ge=1, le=MOST_LINES)
+    tail: int | None = Field(default=None, ge=1, le=MOST_LINES)
+    from_line: int | None = Field(default=None, ge=1)
+    lines: int = Field(default=LINES, ge=1, le=MOST_LINES)
 
     @model_validator(mode="after")
     def _one_end(self) -> "ReadResultArguments":
         if sum(value is not None for value in (self.head, self.tail, self.from_line)) > 1:
-            raise ValueError("give one of head, tail and from_line")
+            raise ArgumentWrong(_ONE_END)
         return self
 
 
 class ReadResult:
+    spec = ToolSpec(
+        READ_RESULT,
+        ReadResultArguments,
+        Effect.READ,
+        Phrase("查阅先前的结果", "reading an earlier result"),
+        of_agent=True,
+    )
+
     def __init__(
-        self,
-        transcripts: Transcripts,
-        results: Results,
-        description: Phrase,
-        is_hidden: IsHidden = lambda *_: False,
+        self, transcripts: Transcripts, results: Results, is_hidden: IsHidden = lambda *_: False
     ) -> None:
-        """`description` is what the model reads of the tool; `is_hidden` says whether somebody may not see a result."""
+        """`is_hidden` says whether somebody may not see a result."""
         self._transcripts = transcripts
         self._results = results
         self._is_hidden = is_hidden
-        self.spec = ToolSpec(
-            READ_RESULT,
-            description.en,
-            ReadResultArguments,
-            Effect.READ,
-            Phrase("查阅先前的结果", "reading an earlier result"),
-            of_agent=True,
-            description_zh=description.zh,
-        )
 
     async def run(self, arguments: ReadResultArguments, context: ToolContext) -> ToolResult:
         tool, content = await self._found(arguments.handle, context)
-        lines = list(as_lines(content))
-        numbered = [
-            (number, line)
-            for number, line in enumerate(lines, 1)
-            if arguments.search.casefold() in line.casefold()
+        wanted = plainly(arguments.search)
+        lines = [
+            each for line in as_lines(content) for each in zip(line.pieces, line.has(wanted), strict=True)
         ]
+        numbered = [(number, piece) for number, (piece, is_wanted) in enumerate(lines, 1) if is_wanted]
         told, more = _chosen(numbered, arguments)
         answer: dict[str, Any] = {
             "handle": arguments.handle,
@@ -111,34 +101,6 @@ class ReadResult:
         if self._is_hidden(entries, returned.turn_id, call, context):
             raise _none(handle)
         return returned.tool, await self._results.get(context.session, handle) or returned.content
-
-
-def as_lines(content: str) -> Iterator[str]:
-    """A result as lines, none longer than `LINE_CHARS`: rows of lists and lines of texts, each under the name of its field."""
-    try:
-        value = json.loads(content)
-    except (ValueError, RecursionError):
-        value = content
-    if isinstance(value, Mapping):
-        for key, held in value.items():
-            if isinstance(held, list):
-                yield from _broken(f"{key}: {len(held)} rows")
-                for row in held:
-                    yield from _broken(row if isinstance(row, str) else canonical_json(row))
-            elif isinstance(held, str) and ("\n" in held or len(held) > LINE_CHARS):
-                yield from _broken(f"{key}:")
-                yield from _broken(held)
-            else:
-                yield from _broken(f"{key}: {held if isinstance(held, str) else canonical_json(held)}")
-    else:
-        yield from _broken(value if isinstance(value, str) else content)
-
-
-def _broken(text: str) -> Iterator[str]:
-    for line in text.split("\n"):
-        yield line[:LINE_CHARS]
-        for start in range(LINE_CHARS, len(line), LINE_CHARS):
-            yield line[start : start + LINE_CHARS]
 
 
 def _chosen(numbered: list[tuple[int, str]], arguments: ReadResultArguments) -> tuple[list[str], int | None]:

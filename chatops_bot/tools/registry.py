@@ -4,16 +4,14 @@ import difflib
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
-from typing import get_args
+from typing import Any
 
 from pydantic import BaseModel
 
 from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.errors import Told, ToolUnknown
-from chatops_bot.domain.language import Language, Phrase
-from chatops_bot.domain.model import ToolDefinition
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
-from chatops_bot.domain.secret_argument import IN_SCHEMA
 from chatops_bot.ports import Tool, ToolSpec
 from chatops_bot.tools.argument_model import secret_arguments
 
@@ -30,26 +28,13 @@ class Registry:
                 raise ValueError(f"two tools are named {tool.spec.name}")
             self._tools[tool.spec.name] = tool
         self._canonical = _other_names(self._tools)
-        self._definitions: dict[Language, tuple[ToolDefinition, ...]] = {
-            language: tuple(
-                ToolDefinition(
-                    tool.spec.name, tool.spec.described_in(language), schema_of(tool.spec.arguments)
-                )
-                for tool in self
-            )
-            for language in get_args(Language)
-        }
 
     def narrowed(self, names: Collection[str]) -> "Registry":
-        """Only the tools of these names, in the same order and with the very same definitions."""
+        """Only the tools of these names, in the same order."""
         if all(name in names for name in self._tools):
             return self
         fewer = Registry(())
         fewer._tools = {name: tool for name, tool in self._tools.items() if name in names}
-        fewer._definitions = {
-            language: tuple(each for each in told if each.name in names)
-            for language, told in self._definitions.items()
-        }
         fewer._canonical = {other: name for other, name in self._canonical.items() if name in names}
         return fewer
 
@@ -77,10 +62,6 @@ class Registry:
             told=Told("unknown_tool", {"name": repr(name), "valid": listed}),
         )
 
-    def definitions(self, language: Language) -> tuple[ToolDefinition, ...]:
-        """The tools as the model sees them in a session of `language`, in the registry's order."""
-        return self._definitions[language]
-
 
 def _other_names(tools: Mapping[str, Tool]) -> dict[str, str]:
     """Alias or back-end name → permanent name. Raises ValueError where a name would stand for two tools."""
@@ -96,25 +77,24 @@ def _other_names(tools: Mapping[str, Tool]) -> dict[str, str]:
 
 
 def contract_hash(spec: ToolSpec) -> str:
-    """SHA-256 of what a tool promises: name, effect, arguments and description. Another one may mean something else by a call."""
-    contract = [spec.name, spec.effect, schema_of(spec.arguments), spec.description]
+    """SHA-256 of what a tool promises: name, effect and arguments. Another one may mean something else by a call; other words of
+    it in `prompts/` do not, and people approve what the card shows."""
+    contract = [spec.name, spec.effect, schema_of(spec.arguments)]
     return hashlib.sha256(canonical_json(contract).encode()).hexdigest()
 
 
 @cache
-def schema_of(arguments: type[BaseModel]) -> dict[str, object]:
-    """The JSON schema of a tool's arguments: always an object with `properties`, without pydantic's titles.
+def schema_of(arguments: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema of a tool's arguments: always an object with `properties`, without pydantic's titles and without words.
 
     Made once for each model, which takes milliseconds; nobody changes it."""
     schema = arguments.model_json_schema()
     schema.pop("title", None)
-    schema.pop(
-        "description", None
-    )  # the class docstring is for us; the tool's description travels beside the schema
+    schema.pop("description", None)  # the class docstring is for us
     schema.setdefault("properties", {})
     for field in schema["properties"].values():
         field.pop("title", None)
     for name in secret_arguments(arguments):
-        schema["properties"][name] = {"type": "string", "description": IN_SCHEMA}
+        schema["properties"][name] = {"type": "string"}
         schema["required"] = [each for each in schema.get("required", ()) if each != name]
     return schema

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from chatops_bot.domain.errors import Told, ToolFailed
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.skill import RUN_SKILL_SCRIPT, ScriptRun, Skill
 from chatops_bot.domain.tool import ToolResult
@@ -23,33 +23,25 @@ Argument = Annotated[str, StringConstraints(max_length=4096, pattern=r"^[^\x00]*
 
 class RunSkillScriptArguments(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
-    skill: str = Field(description="Exact name of the skill.", max_length=200)
-    script: str = Field(
-        description="Path of the script as the skill names it, such as scripts/report.py.", max_length=400
-    )
-    arguments: list[Argument] = Field(
-        default_factory=list,
-        description="Its command line arguments, one item each; no shell reads them.",
-        max_length=64,
-    )
-    stdin: str = Field(default="", description="Text that it reads from standard input.", max_length=64_000)
+    skill: str = Field(max_length=200)
+    script: str = Field(max_length=400)
+    arguments: list[Argument] = Field(default_factory=list, max_length=64)
+    stdin: str = Field(default="", max_length=64_000)
 
 
 class RunSkillScript:
-    def __init__(self, skills: Skills, runner: ScriptRunner, description: Phrase) -> None:
-        """`description` is what the model reads of the tool."""
+    spec = ToolSpec(
+        RUN_SKILL_SCRIPT,
+        RunSkillScriptArguments,
+        Effect.READ,
+        Phrase("正在运行技能脚本…", "running a script of a skill…"),
+        timeout=SECONDS,
+        of_agent=True,
+    )
+
+    def __init__(self, skills: Skills, runner: ScriptRunner) -> None:
         self._skills = skills
         self._runner = runner
-        self.spec = ToolSpec(
-            RUN_SKILL_SCRIPT,
-            description.en,
-            RunSkillScriptArguments,
-            Effect.READ,
-            Phrase("正在运行技能脚本…", "running a script of a skill…"),
-            timeout=SECONDS,
-            of_agent=True,
-            description_zh=description.zh,
-        )
 
     async def run(self, arguments: RunSkillScriptArguments, context: ToolContext) -> ToolResult:
         """Raises ToolFailed for a skill that the person may not see as for one that does not exist, and where scripts are off."""
@@ -60,29 +52,33 @@ class RunSkillScript:
             raise _off(reason)
         done = await self._runner.run(skill, arguments.script, arguments.arguments, arguments.stdin)
         return ToolResult(
-            "ok", _content(arguments, done), _summary(arguments, done), skills_read=(skill.name,)
+            "ok",
+            _content(arguments, done, context.consultations.language),
+            _summary(skill, arguments, done),
+            skills_read=(skill.name,),
         )
 
 
-def _content(arguments: RunSkillScriptArguments, done: ScriptRun) -> dict[str, object]:
+def _content(arguments: RunSkillScriptArguments, done: ScriptRun, language: Language) -> dict[str, object]:
     return {
         "skill": arguments.skill,
         "script": arguments.script,
         "isolation": done.isolation,
         "exit": "killed" if done.exit_code is None else done.exit_code,
-        "notes": [note.en for note in done.notes],
+        "notes": [note.said_in(language) for note in done.notes],
         "seconds": done.seconds,
         "stderr": done.stderr,
         "stdout": done.stdout,
     }
 
 
-def _summary(arguments: RunSkillScriptArguments, done: ScriptRun) -> Phrase:
+def _summary(skill: Skill, arguments: RunSkillScriptArguments, done: ScriptRun) -> Phrase:
+    """People who may not see the skill read this along, so the script of such a skill has no name."""
+    is_personal = skill.audience.is_personal
+    script = Phrase("脚本", "the script") if is_personal else Phrase(arguments.script, arguments.script)
     if done.exit_code is None:
-        return Phrase(f"{arguments.script} 被终止", f"{arguments.script} was killed")
-    return Phrase(
-        f"{arguments.script} 退出码 {done.exit_code}", f"{arguments.script} ended with {done.exit_code}"
-    )
+        return Phrase(f"{script.zh} 被终止", f"{script.en} was killed")
+    return Phrase(f"{script.zh} 退出码 {done.exit_code}", f"{script.en} ended with {done.exit_code}")
 
 
 def _not_declared(skill: Skill) -> ToolFailed:

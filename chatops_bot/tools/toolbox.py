@@ -6,8 +6,6 @@ loaded skill brings its tools, and a model that missed one finds it. Only what t
 
 from collections.abc import Collection, Iterable, Iterator
 
-from chatops_bot.domain.language import Language
-from chatops_bot.domain.model import ToolDefinition
 from chatops_bot.ports import Tool
 from chatops_bot.tools.registry import Registry
 
@@ -67,7 +65,3 @@ class Toolbox:
     def find(self, name: str) -> Tool:
         """The offered tool of exactly this name, else ToolUnknown with every name that is offered."""
         return self._tools.find(name)
-
-    def definitions(self, language: Language) -> tuple[ToolDefinition, ...]:
-        """What is offered, as the model sees it: the same tuple until something is added."""
-        return self._tools.definitions(language)

@@ -26,7 +26,7 @@ from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 from tests.sessions.panel import Switches
-from tests.small_tools import OSCAR, PHRASES, SESSION, WORDS, Look, Switch, proposer_of
+from tests.small_tools import OSCAR, PHRASES, SESSION, WORDS, Look, Switch, definitions_of, proposer_of
 
 
 @dataclass
@@ -47,6 +47,7 @@ class Stage:
             language="en",
             briefing=Briefing(
                 Toolbox(self.dispatcher.registry),
+                definitions_of(self.dispatcher.registry),
                 lambda *_: "You are a bot.",
                 (UserMessage("what failed?"),),
                 PHRASES,

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from chatops_bot.agent.briefing import Briefing
-from chatops_bot.agent.consulting import ConsultAgent, ConsultArguments
+from chatops_bot.agent.consulting import CONSULT_SPEC, ConsultAgent, ConsultArguments
 from chatops_bot.agent.loop import Loop
 from chatops_bot.app.clock import CountingIds
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.domain.errors import StoreUnavailable, ToolFailed, TurnLost
-from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.model import ToolMessage, Usage, UserMessage
-from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.tool import ToolCall, call_id_of
 from chatops_bot.domain.transcript import ToolReturned
 from chatops_bot.llm.scripted import ScriptedModel, calls, fails, says
 from chatops_bot.ports import Consultations, ToolContext
@@ -24,7 +23,7 @@ from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 from tests.agent.test_loop import DOWN
 from tests.audit_rows import read_audit
-from tests.small_tools import OSCAR, PHRASES, SESSION
+from tests.small_tools import OSCAR, PHRASES, SESSION, definitions_of
 
 QUESTION = ConsultArguments(agent_id="b", question="What failed?")
 
@@ -43,6 +42,7 @@ class Desk:
         box = Toolbox(self._stage.dispatcher.registry)
         return Briefing(
             box,
+            definitions_of(self._stage.dispatcher.registry),
             lambda *_: "You are b.",
             (UserMessage(question),),
             PHRASES,
@@ -55,7 +55,7 @@ class Desk:
 def consulting(
     stage: Any, *steps: Any, depth: int = 1, rounds: int = 5, timeout: float = 90.0, told: frozenset[str] = frozenset()
 ) -> Any:  # fmt: skip
-    tool, model = ConsultAgent(Phrase("询问。", "Asks."), depth, timeout), ScriptedModel(steps)
+    tool, model = ConsultAgent(depth, replace(CONSULT_SPEC, timeout=timeout)), ScriptedModel(steps)
     tool.answer_with(
         lambda aside: Loop(model, stage.dispatcher, aside, stage.clock, stage.ids, max_rounds=rounds),
         Desk(stage, told),
@@ -79,16 +79,15 @@ async def test_its_calls_are_audited_with_the_turn_and_its_conversation_is_not_k
 
 async def test_who_is_consulted_reads_its_own_results_back_and_nobody_elses(stage):
     """Ids of calls are the provider's, and the two conversations may well have the same ones."""
-    words = Phrase("读。", "Reads.")
     stage.dispatcher.registry = Registry(
-        [*stage.dispatcher.registry, ReadResult(stage.store.transcripts, stage.store.results, words)]
+        [*stage.dispatcher.registry, ReadResult(stage.store.transcripts, stage.store.results)]
     )
     stage.look.answer = {"whose": "the asking agent's"}
     asking = await stage.play(calls(("look", {"name": "x"})), says("Seen."))
     stage.look.answer = {"whose": "the consulted agent's"}
     [theirs] = [each.call_id for each in await stage.entries() if isinstance(each, ToolReturned)]
     asking.assert_finished()
-    own = CountingIds().new("call")
+    own = call_id_of(CountingIds().new("call"))
     stage.ids = CountingIds()
     tool, model = consulting(
         stage,

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +18,11 @@ from chatops_bot.domain.model import (
     Finished,
     FinishReason,
     ModelNotice,
+    Reasoning,
     ReasoningDelta,
     TextDelta,
     TextEnded,
+    ThoughtEnded,
     ToolCallDelta,
     ToolMessage,
     Usage,
@@ -28,6 +31,7 @@ from chatops_bot.domain.model import (
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import ProposalState
 from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.transcript import Entry, ModelSaid, ToolReturned
 from chatops_bot.domain.turn_event import (
     CallEnded,
@@ -39,9 +43,11 @@ from chatops_bot.domain.turn_event import (
     RoundEnded,
     StepEnded,
     TextStreamed,
+    TextWithdrawn,
     TurnEvent,
 )
 from chatops_bot.llm.scripted import ScriptedModel, Step, calls, fails, says
+from chatops_bot.rendering.turn_view import TurnView
 from tests.small_tools import PHRASES
 
 DOWN = ModelUnavailable(Phrase("模型不可用", "The model is down."))
@@ -183,7 +189,7 @@ async def test_at_the_cap_a_call_without_tools_sums_up(stage):
 
 async def test_when_the_summing_up_fails_the_last_text_stands_as_incomplete(stage):
     await stage.play(calls(("look", {}), text="Looking at #12."), fails(DOWN), max_rounds=1)
-    assert [n.phrase.en for n in stage.of(Noted)][-1] == "Analysis incomplete."
+    assert [n.phrase.en for n in stage.of(Noted)][-2:] == [DOWN.phrase.en, "Analysis incomplete."]
     assert stage.events[-1] == Rested(TurnOutcome.CAPPED, "Looking at #12.")
 
 
@@ -399,6 +405,31 @@ async def test_calls_beyond_the_most_of_one_message_are_not_run_and_say_so(stage
     returned = [entry for entry in await stage.entries() if isinstance(entry, ToolReturned)]
     assert [entry.status for entry in returned] == ["ok"] * MAX_CALLS + ["not_run"] * 3
     assert "at most 32 calls" in returned[-1].content
+    assert [note.phrase.en for note in stage.notes] == [
+        "The model asked for more than 32 calls at once; 3 of them were not run."
+    ]
+
+
+@pytest.mark.case("peer-T13")
+async def test_text_that_turns_out_to_be_a_thought_is_withdrawn_and_goes_back_as_reasoning(stage):
+    thought = Reasoning("hm\n</think>\n", "content")
+    await stage.play(
+        [
+            TextDelta("hm"),
+            TextDelta("\n"),
+            ThoughtEnded(),
+            TextDelta("45."),
+            Finished(FinishReason.STOP, reasoning=thought),
+        ]
+    )
+    assert stage.events[-1] == Rested(TurnOutcome.ANSWERED, "45.")
+    assert TextWithdrawn() in stage.events
+    view = TurnView("en", 4_000, stop_value="x")
+    for event in stage.events[:-1]:
+        view.fold(event)
+    assert view.visible_text == "45."
+    (said,) = (entry for entry in await stage.entries() if isinstance(entry, ModelSaid))
+    assert (said.text, said.reasoning) == ("45.", thought)
 
 
 async def test_a_model_that_does_not_stop_is_cut(stage):
@@ -480,6 +511,6 @@ async def test_a_next_step_that_was_just_asked_or_is_not_wanted_gives_no_button(
 
 async def test_a_next_step_may_name_a_skill_that_the_asker_can_see(stage):
     turn = stage.turn()
-    turn.briefing.skills = frozenset({"task-failure-triage"})
+    turn.briefing.skills = (Skill("task-failure-triage", "Find out why.", "", Path(), "test"),)
     await stage.play(says("Done.\n```followups\ntask-failure-triage: Go through it\n```"), turn=turn)
     assert stage.events[-1].followups == ("Go through it",)

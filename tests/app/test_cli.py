@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -189,9 +190,11 @@ def test_run_without_a_configuration_or_secrets_says_what_is_missing(tmp_path: P
     assert list(tmp_path.iterdir()) == [tmp_path / "chatops-bot.yaml"]
 
 
-async def run_bot(path: Path, **env: str) -> asyncio.subprocess.Process:
+async def run_bot(
+    path: Path, program: Sequence[str] = ("-m", "chatops_bot"), **env: str
+) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "chatops_bot", "run", "--config", str(path), "--ready-json",
+        sys.executable, *program, "run", "--config", str(path), "--ready-json",
         env=plain_env(**SECRETS, **env), stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
@@ -232,6 +235,24 @@ async def test_run_prints_one_ready_line_reads_again_on_sighup_and_ends_on_sigte
         assert [
             word for word in (*SECRETS.values(), *tokens(workspace).values()) if word.encode() in log
         ] == []
+
+
+HURRIED = (
+    "from chatops_bot.app import run; run.END_SECONDS = 0.0; from chatops_bot.app.cli import main; main()"
+)
+
+
+@pytest.mark.processes
+async def test_run_is_cut_off_when_its_end_takes_longer_than_it_may(tmp_path: Path):
+    async with Workspace.start(tmp_path / "workspace") as workspace:
+        path = config_file(tmp_path, slack={"api_url": workspace.api_url})
+        process = await run_bot(path, ("-c", HURRIED), **tokens(workspace))
+        assert process.stdout is not None
+        await asyncio.wait_for(process.stdout.readline(), DEADLINE)
+        process.send_signal(signal.SIGTERM)
+        _, log = await asyncio.wait_for(process.communicate(), DEADLINE)
+    assert process.returncode == 1
+    assert b"did not end within 0 s and is cut off" in log
 
 
 @pytest.mark.processes

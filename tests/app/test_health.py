@@ -101,6 +101,21 @@ async def test_a_store_that_takes_no_writes_is_red_until_it_does(world: World):
         await until(again, "the store to take writes")
 
 
+async def test_a_bot_whose_socket_is_lost_and_cannot_be_opened_again_is_red(world: World):
+    async with world.bot() as bot:
+        assert (await readyz(world, bot))[0] == 200
+        await world.sim("fault", method="apps.connections.open", fault="error", times=1_000)
+        await world.sim("socket", do="reset")
+
+        async def red() -> Answer | None:
+            answer = await readyz(world, bot)
+            return None if answer[0] == 200 else answer
+
+        status, answer = await until(red, "the deafness to be told")
+    assert (status, set(answer["red"])) == (503, {"chat"})
+    assert "socket" in answer["red"]["chat"]
+
+
 async def test_a_bot_that_still_recovers_is_not_ready_and_then_is(world: World):
     recovering, may_go_on = asyncio.Event(), asyncio.Event()
 

@@ -25,6 +25,7 @@ from chatops_bot.app.local_api import local_api
 from chatops_bot.app.local_client import LocalClient, reach
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.platforms import ChatAndLocalPeople
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.event import ControlUsed, MessageReceived
 from chatops_bot.domain.people import Effect, Person, Risk, Role
 from chatops_bot.domain.policy import Policy
@@ -44,7 +45,7 @@ from chatops_bot.tools.drafting import Drafter, subject_of
 from chatops_bot.tools.invocation import TurnMemory
 from chatops_bot.tools.registry import Registry
 from tests.sessions.test_answer import Wall
-from tests.small_tools import SWITCH, WORDS, Look, Switch, SwitchArgs
+from tests.small_tools import SWITCH, WORDS, Look, Switch, SwitchArgs, texts_with
 from tests.tracked import ROOT
 
 # -- the page, quoted ---------------------------------------------------------------------------------------------------
@@ -371,7 +372,15 @@ async def product(
             "platform": hall,
             "directory": directory,
         }
-        core = build_core(config, secrets, model=OfflineModel(), on_rest=rests.tell, node=node, **shared)
+        core = build_core(
+            config,
+            secrets,
+            model=OfflineModel(),
+            on_rest=rests.tell,
+            node=node,
+            prompts=PromptRegistry(texts_with(*(tool.spec for tool in registry))),
+            **shared,
+        )
         engine = build_engine(config, node, redactor=redactor, secrets=core.secrets, **shared)
         dispatcher = Dispatcher(
             registry, policy=engine.policy, audit=store.audit, proposer=engine.proposer,

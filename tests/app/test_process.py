@@ -32,7 +32,16 @@ async def test_without_a_parent_there_is_no_waiting():
 
 
 def test_a_process_in_which_everything_hangs_is_gone_in_time():
-    code = "import time; from chatops_bot.app.process import end_within; end_within(0.2); time.sleep(60)"
+    code = (
+        "import asyncio, os, signal, time\n"
+        "from chatops_bot.app.process import stop_wishes\n"
+        "async def told_to_end():\n"
+        "    stop = stop_wishes(limit=0.2)\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    await stop.asked.wait()\n"
+        "    time.sleep(60)\n"
+        "asyncio.run(told_to_end())"
+    )
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", code], env=plain_env(), cwd=REPOSITORY, capture_output=True, text=True, timeout=50, check=False

@@ -1,15 +1,18 @@
 """`chatops-bot prompt`: what an operator reads who looks up a hash."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from chatops_bot.app import prompt_cli
+from chatops_bot.app.bundled import bundled
 from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
-from chatops_bot.app.prompt_sizes import prompt_for, shipped_skills
+from chatops_bot.app.prompt_sizes import Wording, prompt_for, shipped_skills
 from chatops_bot.app.where import Where
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
@@ -17,6 +20,8 @@ from chatops_bot.domain.kept_prompt import KeptPrompt, prompt_of
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.toolsets.scheduler.toolset import SCHEDULER_SPECS
 from tests.app.conftest import run_cli
+from tests.context.prompt_inputs import TOOLS, a_session, an_agent, build
+from tests.tracked import ROOT
 
 PREFIX = "[AGENT IDENTITY]\nYou are one.\n\n[CAPABILITIES]\n- Look.\n\n[CONSTRAINTS]\n- When asked, {rule}."
 
@@ -80,6 +85,61 @@ async def test_a_difference_is_told_by_section(tmp_path: Path, capsys: pytest.Ca
     assert await prompt_cli.diff(where, old.prompt_hash, old.prompt_hash, "") == 0
 
 
+def sent(**values: Any) -> KeptPrompt:
+    built = build(**values)
+    return prompt_of(built.agent_id, built.version, built.lang, built.tools, built.prefix, built.suffix)
+
+
+GROWN = an_agent(capabilities=["Find tasks.", "Tell of all that was ever seen, at length."])
+SYMPTOMS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("it calls the wrong tool", {"tools": TOOLS[:1]}, ["Different: AVAILABLE TOOLS", "tools: query_tasks, pause_task", "tools: query_tasks\n"]),
+    ("it makes up numbers", {"agent": an_agent(constraints=["If blind, ask."])}, ["Different: CONSTRAINTS.", "\n-- When asked for state, query first.\n"]),
+    ("it speaks as somebody else", {"agent": an_agent(agent_id="other", role_name="owl")}, ["agent opsbot,", "agent other,"]),
+    ("some channels answer in another form", {"agent": an_agent(version="v2", output_format="a table")}, ["version v1,", "version v2,"]),
+    ("the first word comes late", {"agent": GROWN}, ["Different: CAPABILITIES."]),
+]  # fmt: skip
+
+
+@pytest.mark.case("prompt-R64")
+@pytest.mark.parametrize(("symptom", "cause", "shown"), SYMPTOMS, ids=[row[0] for row in SYMPTOMS])
+async def test_a_symptom_leads_to_its_cause_before_the_model_is_blamed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], symptom: str, cause: dict[str, Any], shown: list[str]
+):
+    table = (ROOT / "docs" / "prompts.md").read_text(encoding="utf-8")
+    assert f"\n| {symptom}" in table.split("before you blame the model", 1)[1]
+    good, bad = sent(), sent(**cause)
+    where = await filled(tmp_path, good, bad)
+    await prompt_cli.diff(where, good.prompt_hash, bad.prompt_hash, "")
+    said = capsys.readouterr().out
+    assert [each for each in shown if each not in said] == []
+    await prompt_cli.explain_kept(where, good.prompt_hash, "")
+    await prompt_cli.explain_kept(where, bad.prompt_hash, "")
+    sizes = re.findall(r"^CAPABILITIES +([\d,]+)", capsys.readouterr().out, re.MULTILINE)
+    assert (sizes[0] != sizes[1]) == (cause == {"agent": GROWN})
+
+
+@pytest.mark.case("prompt-R64")
+async def test_dearer_calls_show_as_a_stable_part_that_does_not_stay(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    first, later, churned = sent(), sent(session=a_session(channel="C9")), sent(tools=TOOLS[:1])
+    where = await filled(tmp_path, first, later, churned)
+    for other, parts in ((later, 1), (churned, 2)):
+        await prompt_cli.diff(where, first.prompt_hash, other.prompt_hash, "")
+        assert len(set(re.findall(r"stable part (\w+)", capsys.readouterr().out))) == parts
+
+
+@pytest.mark.case("prompt-R64")
+def test_a_rule_that_names_a_tool_is_told_by_lint(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "agents" / "scheduler_operator.en.yaml"
+    path.parent.mkdir()
+    shipped = (bundled("prompts") / "agents" / path.name).read_text(encoding="utf-8")
+    path.write_text(shipped.replace("query the list", "query_tasks"), encoding="utf-8")
+    assert prompt_cli.lint(AgentsConfig(folder=tmp_path)) == 1
+    assert "names query_tasks, which may not be offered" in capsys.readouterr().out
+    assert prompt_cli.lint(AgentsConfig()) == 0
+
+
 async def test_a_changed_line_that_begins_like_a_diff_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
@@ -106,6 +166,23 @@ def test_explain_says_which_agent_answers_in_a_channel_and_why(capsys: pytest.Ca
     ):
         prompt_cli.explain(config, prompt_cli.Wanted(lang="zh", channel=channel))
         assert capsys.readouterr().out.splitlines()[0] == first
+
+
+def test_the_whole_text_of_a_request_stands_alone_with_its_goal_and_the_arguments_of_tools(
+    capsys: pytest.CaptureFixture[str],
+):
+    wording = Wording("full", "full", "what failed?")
+    prompt_cli.explain(AgentsConfig(), prompt_cli.Wanted(wording=wording))
+    said = capsys.readouterr().out
+    assert said.startswith("[AGENT IDENTITY]\n")
+    assert "\nGoal of this turn: what failed?\n" in said
+    assert '"instance_id":{"description"' in said
+    assert "load_skill" not in said
+    prompt_cli.explain(AgentsConfig(), prompt_cli.Wanted(wording=Wording("off", "minimal", "what failed?")))
+    shorter = capsys.readouterr().out
+    assert "query_tasks:" not in shorter
+    assert "followups" not in shorter
+    assert "[SKILLS]" in shorter
 
 
 async def test_one_prompt_has_one_table_of_sections(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

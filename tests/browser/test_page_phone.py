@@ -57,6 +57,14 @@ async def test_every_view_fits_a_phone_and_a_thumb(workspace: Workspace, bot: Bo
     await page.get_by_role("link", name="incidents").tap()
     await expect(page.get_by_role("combobox", name="Message #incidents")).to_be_in_viewport(ratio=1)
     await fits(page)
+    label = page.locator(".code-frame", has=page.locator(".code-language")).first
+    name, copy = [await label.locator(part).bounding_box() for part in (".code-language", ".copy-code")]
+    code = await label.locator("code").bounding_box()
+    assert name is not None
+    assert copy is not None
+    assert code is not None
+    assert name["x"] + name["width"] <= copy["x"]
+    assert name["y"] + name["height"] <= code["y"]
     regions = page.get_by_role("combobox", name="Regions")
     await regions.tap()
     await expect(page.get_by_role("option", name="eu-west-1")).to_be_in_viewport(ratio=1)

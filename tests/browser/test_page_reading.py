@@ -44,6 +44,7 @@ async def test_a_channels_unread_marks_are_the_persons_own_and_go_when_it_is_rea
     assert "news" in order[new + 1]
     await expect(hers.get_by_role("link", name="ops", exact=True)).to_be_visible()
     await expect(hers).not_to_have_title(re.compile(r"^\("))
+    await hers.get_by_role("link", name="incidents").click()
     await hers.reload()
     await expect(hers.get_by_role("link", name="ops", exact=True)).to_be_visible()
     await expect(his.get_by_role("link", name="ops, 3 unread", exact=True)).to_be_visible()
@@ -197,20 +198,25 @@ async def test_the_first_visit_says_who_one_is_and_how_to_be_an_approver(open_pa
 
 
 @pytest.mark.parametrize(
-    ("person", "english", "chinese"),
+    ("person", "english", "chinese", "work", "post"),
     [
-        ("vera", "You can ask about anything", "变更由操作员提出"),
-        ("oscar", "they need an approver’s yes", "变更需要审批人同意"),
-        ("ana", "You can approve what others ask for; deleting takes an admin", "删除需要管理员"),
-        ("adam", "You can approve what others ask for, deletions too", "包括删除"),
+        ("vera", "You can ask about anything", "变更由操作员提出", "Support lead", "客服主管"),
+        ("oscar", "they need an approver’s yes", "变更需要审批人同意", "On-call engineer", "值班工程师"),
+        ("ana", "what others ask for; deleting takes an admin", "删除需要管理员", "Incident commander", "事故指挥"),
+        ("adam", "You can approve what others ask for, deletions too", "包括删除", "Platform owner", "平台负责人"),
     ],
-)
-async def test_the_tip_says_what_ones_own_role_can_do(
-    open_page: Pages, person: str, english: str, chinese: str
+)  # fmt: skip
+async def test_the_tip_says_what_ones_own_role_can_do_and_all_is_in_ones_language(
+    open_page: Pages, person: str, english: str, chinese: str, work: str, post: str
 ) -> None:
-    for locale, said in (("en-US", english), ("zh-CN", chinese)):
+    for locale, said, title, topic in (
+        ("en-US", english, work, "one thread each"),
+        ("zh-CN", chinese, post, "每起一条消息列"),
+    ):
         page = await open_page(person, locale=locale)
         await expect(page.get_by_role("note")).to_contain_text(said)
+        await expect(page.locator(".me")).to_contain_text(title)
+        await expect(page.locator("#channel")).to_contain_text(topic)
 
 
 @pytest.mark.parametrize(("locale", "label"), [("en-US", "Ask @opsbot"), ("zh-CN", "向 @opsbot 提问")])

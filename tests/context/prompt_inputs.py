@@ -7,7 +7,7 @@ from typing import Any
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
-from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief
+from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief, UserIntent
 from chatops_bot.domain.language import Language
 
 SHIPPED = {
@@ -50,7 +50,7 @@ class Built:
     agent: AgentConfig = field(default_factory=an_agent)
     tools: tuple[ToolBrief, ...] = TOOLS
     session: SessionContext = field(default_factory=a_session)
-    intent: str = "what failed?"
+    intent: UserIntent | str = "what failed?"
     options: PromptOptions = field(default_factory=PromptOptions)
 
     def prompt(self) -> AgentPrompt:

@@ -1,7 +1,8 @@
-"""What three providers refuse of a conversation, as strict as the strictest of their servers.
+"""What four providers refuse of a conversation, as strict as the strictest of their servers.
 
 `refusals` gives a sentence for each broken rule. The messages of OpenAI's rules are those that the product's own wire writes.
-Those of Anthropic and Gemini are made here as any bridge makes them: system text apart, a tool's result in a person's
+Mistral's are those that it writes once that
+provider has refused an order. Those of Anthropic and Gemini are made here as any bridge makes them: system text apart, a tool's result in a person's
 message, neighbours of one role merged.
 """
 
@@ -26,9 +27,10 @@ Json = dict[str, Any]
 
 
 def refusals(messages: Sequence[Message], speaker: str = "m") -> list[str]:
-    """What OpenAI, Anthropic and Gemini would say against `messages`, which `speaker` is to answer."""
+    """What OpenAI, Mistral, Anthropic and Gemini would say against `messages`, which `speaker` is to answer."""
     return [
         *(f"openai: {each}" for each in _openai(messages, speaker)),
+        *(f"mistral: {each}" for each in _mistral(messages, speaker)),
         *(f"anthropic: {each}" for each in _anthropic(messages, speaker)),
         *(f"gemini: {each}" for each in _gemini(messages, speaker)),
     ]
@@ -71,6 +73,26 @@ def _openai(messages: Sequence[Message], speaker: str) -> Iterator[str]:
         yield f"the conversation ends before the results of {waiting}"
     if next((m["role"] for m in sent if m["role"] != "system"), "") != "user":
         yield "the first message is no person's"
+
+
+_MAY_FOLLOW = {
+    "": {"system", "user"},
+    "system": {"user", "assistant"},
+    "user": {"assistant"},
+    "assistant": {"user", "tool"},
+    "tool": {"assistant", "tool"},
+}
+"""The order that mistral-common checks, without two of a person in a row, which templates of Llama and Gemma refuse."""
+
+
+def _mistral(messages: Sequence[Message], speaker: str) -> Iterator[str]:
+    request = ModelRequest((SystemMessage("You are a bot."), *messages), ())
+    sent: list[Json] = json.loads(encode(request, "m", speaker=speaker, takes_turns=True))["messages"]
+    last = ""
+    for place, message in enumerate(sent):
+        if message["role"] not in _MAY_FOLLOW[last]:
+            yield f"message {place}: unexpected role {message['role']!r} after role {last!r}"
+        last = message["role"]
 
 
 def _blocks(message: Message, speaker: str) -> tuple[str, list[Json]]:

@@ -87,6 +87,16 @@ def test_what_goes_on_from_what_was_asked_is_offered(asked: str, step: FollowUp,
         "一两句话说说为什么",
         "简单回答，为什么失败",
         "只要结论",
+        "short answer please: did it run",
+        "yes or no: is it paused",
+        "y/n?",
+        "一行",
+        "一行就行，哪些失败了",
+        "只给我一个数字就好",
+        "只要名字列表",
+        "只报数字",
+        "a brief summary",
+        "answer briefly",
     ],
 )
 def test_who_asks_for_brevity_is_offered_nothing(asked: str):
@@ -105,11 +115,32 @@ def test_who_asks_for_brevity_is_offered_nothing(asked: str):
         "why did it fail shortly after midnight?",
         "只要失败的任务列表",
         "日志最后一行是什么",
+        "只要是失败的都列出来",
+        "只要数据库的任务",
+        "只要状态为失败的任务",
+        "哪些任务只报警不失败",
+        "why was there a brief outage at 3?",
+        "it was down briefly before midnight, why?",
         "为什么失败",
     ],
 )
 def test_other_questions_do_not_ask_for_brevity(asked: str):
     assert not wants_brevity(asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "language", "question"),
+    [
+        ("失敗したタスクは何ですか", "zh", "どのタスクがまだとまっていますか"),
+        ("どうなっていますか", "en", "他の失敗を見ますか"),
+        ("nightly-report", "zh", "なぜしっぱいしましたか"),
+        ("무엇이 실패했나요?", "en", "어떤 작업이 멈췄나요?"),
+        ("Что сломалось?", "en", "Какие задачи приостановлены?"),
+        ("Was ist heute Nacht schiefgelaufen?", "en", "Welche Aufgaben sind angehalten?"),
+    ],
+)
+def test_who_writes_a_third_language_gets_the_steps_in_it(asked: str, language: Language, question: str):
+    assert offered(FollowUp("query_tasks", question), asked=asked, language=language) == (question,)
 
 
 def test_the_same_step_twice_is_one():

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chatops_bot.context.prompt_factory import build_agent_system_prompt, confidential
-from chatops_bot.context.prompt_types import PromptOptions
+from chatops_bot.context.prompt_types import PromptOptions, UserIntent
 from chatops_bot.context.tokens import estimate
 from chatops_bot.domain.errors import PromptInvalid
 from chatops_bot.domain.language import Language
@@ -75,6 +75,7 @@ def test_the_five_sections_stand_once_each_in_order_and_identity_first(language:
     assert headings(prompt) == TITLES
     assert prompt.startswith("[AGENT IDENTITY]\n")
     assert prompt == f"{prompt.prefix}\n\n{prompt.suffix}"
+    assert all(f"\n\n{title}\n" in prompt for title in TITLES[1:])
     assert [section.title for section in prompt.sections if section.title != "FOLLOW-UPS"] == [
         title.strip("[]") for title in TITLES
     ]
@@ -122,10 +123,13 @@ def test_equal_inputs_give_equal_bytes_in_every_order_of_tools_process_and_hash_
         a_session(channel="C9"),
         a_session(key_events=("one",), env={"region": "eu"}),
         a_session(user_role="admin", session_id="other"),
+        a_session(timezone="America/New_York", schedule_zone="UTC"),
+        a_session(previous_tools=("query_workers",), reads_only=True),
     ],
 )
 def test_time_person_channel_summary_and_intent_never_touch_the_prefix(session: Any):
-    first, second = build(), build(session=session, intent="pause it")
+    asked = UserIntent(text="pause it", kind="pause", entities={"task": "12"})
+    first, second = build(), build(session=session, intent=asked)
     assert first.prefix == second.prefix
     assert first.prefix_hash == second.prefix_hash
     assert first.suffix != second.suffix
@@ -151,6 +155,7 @@ def test_replacing_one_section_leaves_the_others_as_they_were(changed: dict[str,
     assert differing == [title]
 
 
+@pytest.mark.case("prompt-R8")
 @pytest.mark.case("prompt-R54")
 @pytest.mark.case("prompt-V16")
 @pytest.mark.soak
@@ -168,7 +173,7 @@ def test_no_hostile_value_adds_a_heading_or_moves_the_boundary():
                 parameters={"properties": {"q": {"description": filled, "default": filled}}}),),
             "session": a_session(session_id=filled, user_id=bad, summary=bad, key_events=[bad, bad], channel=bad,
                 user_role=bad, env={"region": bad}),
-            "intent": f"x{bad}",
+            "intent": UserIntent(text=f"x{bad}", kind=bad, entities={"name": bad, filled: bad}),
         }  # fmt: skip
         prompt = build(**values)
         assert headings(prompt) == TITLES, repr(bad)
@@ -177,6 +182,7 @@ def test_no_hostile_value_adds_a_heading_or_moves_the_boundary():
     print(f"{HOSTILE} hostile values in every place, five headings each")
 
 
+@pytest.mark.case("prompt-R1")
 @pytest.mark.case("prompt-R13")
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_all_that_an_agent_is_configured_with_is_told(language: Language):
@@ -229,7 +235,7 @@ def test_the_protocol_stands_over_the_tools_and_each_has_name_mark_and_scenario(
     words = agent.phrases.tools
     assert lines[1 : 1 + len(words.protocol)] == list(words.protocol)
     assert f"- query_tasks: {scenarios[language][0]}" in lines
-    assert any(line.startswith(f"- pause_task{words.needs_approval}: ") for line in lines)
+    assert any(line.startswith(f"- pause_task {words.needs_approval}: ") for line in lines)
     assert f"  {words.returns}: rows" in lines
     schema = {
         "type": "object",
@@ -238,7 +244,7 @@ def test_the_protocol_stands_over_the_tools_and_each_has_name_mark_and_scenario(
     }
     gone = a_tool("delete_task", permission_level="destructive", parameters=schema)
     said = build(agent=agent, tools=(gone,)).sections[2].text
-    assert said.splitlines()[-2].startswith(f"- delete_task{words.needs_approval}: ")
+    assert said.splitlines()[-2].startswith(f"- delete_task {words.needs_approval}: ")
     assert said.splitlines()[-1].endswith(
         '{"properties":{"id":{"description":"编号","type":"integer"}},"required":["id"],"type":"object"}'
     )
@@ -308,13 +314,18 @@ def test_rules_stand_in_three_lists_and_no_agent_can_take_the_fixed_ones_away(la
     ],
 )
 def test_the_context_tells_goal_summary_time_session_person_and_environment(language: Language, when: str):
+    intent = UserIntent(
+        text="what\nfailed?", kind="triage", entities={"task": "12", "name": "[CONTEXT]\netl"}
+    )
     session = a_session(
         timezone="Asia/Shanghai", user_id="U1", user_role="operator", channel="C1", summary="one\ntwo",
         key_events=[f"event {n}" for n in range(12)], env={"region": "eu", "location": "Berlin"},
     )  # fmt: skip
-    lines = build(agent=an_agent(language), session=session, intent="what\nfailed?").suffix.splitlines()
+    lines = build(agent=an_agent(language), session=session, intent=intent).suffix.splitlines()
     words = SHIPPED[language].phrases.context
     assert f"{words.goal}: what failed?" in lines
+    assert f"{words.kind}: triage" in lines
+    assert f"{words.entities}: task=12; name=(CONTEXT) etl" in lines
     assert f"{words.time}: {when}" in lines
     assert f"{words.session}: slack:T:C:1" in lines
     assert f"{words.asker}: U1" in lines
@@ -328,7 +339,34 @@ def test_the_context_tells_goal_summary_time_session_person_and_environment(lang
     assert [line for line in lines if line.startswith("| event")] == [f"| event {n}" for n in range(2, 12)]
 
 
+@pytest.mark.case("prompt-P10")
+@pytest.mark.parametrize(
+    ("zone", "schedules", "told"),
+    [
+        ("Asia/Shanghai", "UTC", "UTC, UTC+00:00"),
+        ("Europe/Lisbon", "UTC", ""),
+        (None, "Asia/Shanghai", ""),
+        ("Asia/Shanghai", None, ""),
+    ],
+)
+def test_the_zone_of_schedules_is_told_where_clocks_there_show_another_time(
+    zone: Any, schedules: Any, told: str
+):
+    label = SHIPPED["en"].phrases.context.schedule_zone
+    lines = build(session=a_session(timezone=zone, schedule_zone=schedules)).suffix.splitlines()
+    assert [line for line in lines if line.startswith(label)] == ([f"{label}: {told}"] if told else [])
+
+
 @pytest.mark.case("prompt-R39")
+def test_a_summary_that_has_to_give_way_loses_whole_lines():
+    summary = "\n".join(f"line {number} " + "x" * 80 for number in range(8))
+    session = a_session(summary=summary)
+    prompt = build(agent=an_agent(limits={"hard_chars": len(build(session=session)) - 200}), session=session)
+    lines = [line for line in prompt.suffix.splitlines() if line.startswith("| line")]
+    assert 0 < len(lines) < 8
+    assert [f"| {line}" for line in summary.splitlines()][: len(lines)] == lines
+
+
 @pytest.mark.case("prompt-R46")
 def test_a_summary_is_cut_at_800_characters():
     lines = build(session=a_session(summary="x" * 3_000)).suffix.splitlines()
@@ -343,9 +381,11 @@ def test_the_mode_says_how_much_there_is(mode: Any, titles: list[str], has_perso
     agent = an_agent(persona="calm", handoffs=[{"agent_id": "x", "when": "y"}])
     options = PromptOptions(mode=mode, skills="[SKILLS]\n- a: b")
     prompt = build(agent=agent, options=options)
-    expected = [*titles[:3], "[SKILLS]", *titles[3:]] if mode == "full" else titles
+    expected = [*titles[:3], "[SKILLS]", *titles[3:]] if mode != "none" else titles
     assert headings(prompt) == expected
     assert ("Persona: calm" in prompt) == has_persona
+    assert ("Hand over to agent x" in prompt) == (mode == "full")
+    assert (agent.phrases.followups in prompt) == (mode == "full")
 
 
 @pytest.mark.case("prompt-R10")
@@ -380,7 +420,9 @@ def test_a_prompt_over_its_soft_budget_warns_and_over_the_hard_one_is_trimmed_in
     tools = tuple(a_tool(f"tool_{n}", return_schema="r" * 200, description="d" * 250) for n in range(8))
     whole = build(session=big, tools=tools)
     total = sum(section.chars for section in whole.sections)
-    assert any("soft limit" in warning for warning in whole.warnings)
+    warned = "".join(whole.warnings)
+    assert f"{total} characters, over the soft limit of 6000" in warned
+    assert f"about {whole.tokens} tokens, over the soft limit of 2000" in warned
 
     def limited(hard: int) -> Any:
         return build(agent=an_agent(limits={"hard_chars": hard}), session=big, tools=tools)

@@ -133,6 +133,8 @@ def test_what_is_not_recognised_gets_the_core_which_only_reads(text: str):
     assert routed(text) == Routed(ROUTING.core)
 
 
+@pytest.mark.case("prompt-R17")
+@pytest.mark.case("prompt-R33")
 @pytest.mark.parametrize(
     ("text", "tools"),
     [
@@ -164,7 +166,6 @@ def test_routing_cuts_what_is_said_of_tools_to_about_a_third():
     assert max(shares) < 0.65
 
 
-@pytest.mark.case("prompt-R33")
 @given(
     order=st.permutations(NAMES),
     text=st.sampled_from(["pause db-backup", "什么失败了", "hello", "load and errors"]),
@@ -173,6 +174,9 @@ def test_the_order_of_the_tools_that_go_in_changes_nothing(order: list[str], tex
     assert routed(text, RoutableTools([brief(name) for name in order], ROUTING)) == routed(text)
 
 
+@pytest.mark.case("prompt-R17")
+@pytest.mark.case("prompt-R33")
+@pytest.mark.case("prompt-V19")
 @given(text=st.text(max_size=60), previous=st.lists(st.sampled_from(NAMES), max_size=8))
 def test_whatever_is_said_the_set_is_small_allowed_and_has_its_companions(text: str, previous: list[str]):
     found = routed(f"x{text}", previous=previous)
@@ -225,6 +229,17 @@ def test_a_tool_of_no_kind_is_found_by_the_words_of_its_description():
     assert "silences" in routed("which alertmanager silences are muted", tools).tools
     assert found_by("muted alertmanager", tools, tools.briefs)[0].name == "silences"
     assert "silences" not in {each.name for each in found_by("muted alertmanager", tools, set(NAMES))}
+
+
+@pytest.mark.case("prompt-V19")
+def test_a_tool_comes_with_what_it_requires():
+    more = [
+        brief("open_ledger", description="Opens the books."),
+        brief("export_ledger", description="Exports everything as rows.", requires=("open_ledger",)),
+    ]
+    tools = RoutableTools([*TOOLS.briefs.values(), *more], ROUTING)
+    found = routed("exports everything as rows", tools).tools
+    assert found.index("open_ledger") < found.index("export_ledger")
 
 
 @pytest.mark.parametrize(

@@ -187,6 +187,78 @@ def test_a_scenario_takes_what_it_lacks_from_the_one_that_it_is_based_on(tmp_pat
     assert all("which is no other scenario beside it" in problem for problem in found.problems)
 
 
+def test_files_as_people_and_tools_write_them_are_read(tmp_path: Path):
+    """Any value written as a star, output inside the envelope, bytes that are no text, a byte order mark, a text that looks like a
+    key or a number, a workload's question, the time that a case plays at, and a history that asks nothing."""
+    root = tmp_path / "fixtures"
+    head = {"toolset_name": "logs", "tool_name": "pod_logs", "match_params": {"from": "*", "pod": "cart"}}
+    written = "\ufeffuser_prompt: 'Why?'\nmocked_date: 2026-03-02T14:30:00Z\nexpected_output:\n  - it says: the pool is full\n  - 12:30\n  - no\n"
+    put(root / "1_odd" / "test_case.yaml", written)
+    put(root / "1_odd" / "a.txt", json.dumps(head) + '\n{"status": "success", "data": {"lines": 2}}\n')
+    raw = f'{json.dumps(head)}\n{{"status": "success"}}\n'.encode() + b"caf\xe9 \x1b[31mred\x1b[0m \xc2\x86\n"
+    (root / "1_odd" / "b.txt").write_bytes(raw)
+    put(root / "2_health" / "test_case.yaml", "expected_output: crash\n")
+    put(
+        root / "2_health" / "workload_health_request.json",
+        {"ask": "Is the cart well?", "alert_history": True},
+    )
+    put(root / "2_health" / "pods.txt", mock("success", "1 pod"))
+    put(root / "3_sum" / "test_case.yaml", "expected_output: a summary\n")
+    said = [{"role": "user", "content": "Look."}, {"role": "assistant", "content": "All is well."}]
+    put(root / "3_sum" / "conversation_history.json", said)
+    found = import_holmes(tmp_path)
+    odd, health = found.cases
+    assert found.problems == ()
+    assert [one.match for one in odd.recordings] == [{"from": None, "pod": "cart"}] * 2
+    assert [one.content for one in odd.recordings] == [
+        {"status": "success", "output": '{"lines": 2}'},
+        {"status": "success", "output": "caf\ufffd \x1b[31mred\x1b[0m \x86\n"},
+    ]
+    assert odd.expected.rubric == ("it says: the pool is full", "12:30", "no")
+    assert odd.ask == ("Why?\n\nIt is 2026-03-02T14:30:00Z now.",)
+    assert health.ask == ("Is the cart well?",)
+    assert [*found.left_out.values()] == [["3_sum"]]
+    import_set("holmes", tmp_path, tmp_path / "out")
+    assert load_cases([tmp_path / "out"]) == [odd, health]
+
+
+def test_what_does_not_fit_into_a_case_is_named_and_the_rest_is_imported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    root = tmp_path / "fixtures"
+    for name, output in (("1_huge", "x\n" * 3_000_000), ("2_fine", "x\n")):
+        put(root / name / "test_case.yaml", "user_prompt: Why?\n")
+        put(root / name / "logs.txt", mock("success", output))
+    long = "a_very_long_name_of_a_case_" * 4
+    put(root / long / "test_case.yaml", "user_prompt: ['Why?', 'And why?']\n")
+    put(root / long / "logs.txt", mock("success", "x"))
+    assert import_set("holmes", tmp_path, tmp_path / "out") == 1
+    said = capsys.readouterr().out
+    assert "HolmesGPT 1_huge: does not fit into a case" in said
+    assert "3 cases are in" in said
+    assert len(load_cases([tmp_path / "out"])) == 3, (
+        "each paraphrase has an id of its own, however long the name is"
+    )
+
+
+def test_a_scenario_that_calls_its_evidence_by_other_names_keeps_it_all_and_a_category_may_begin_like_the_right_one(
+    tmp_path: Path,
+):
+    folder = tmp_path / "suite" / "001-lag"
+    put(folder / "alert.json", {"title": "lag"})
+    put(folder / "cloudwatch_metrics.json", {"lag": 30})
+    put(folder / "scenario.yml", "available_evidence: [rds_metrics]\n")
+    key = "root_cause_category: resource_exhaustion\nforbidden_categories: [resource, cpu]\nrequired_keywords: [12:30]\nmax_investigation_loops: 2\n"
+    put(folder / "answer.yml", key)
+    found = import_opensre(tmp_path)
+    (case,) = found.cases
+    assert [one.tool for one in case.recordings] == ["cloudwatch_metrics"]
+    assert case.expected.never == ("ROOT_CAUSE_CATEGORY: cpu",)
+    assert case.expected.says[0] == "12:30"
+    assert case.expected.max_rounds == 3
+    assert len(found.problems) == 1
+
+
 @pytest.mark.parametrize("work", [import_holmes, import_opensre])
 def test_a_folder_that_is_no_checkout_is_refused(work: Any, tmp_path: Path):
     with pytest.raises(ImportRefused, match="name a checkout"):

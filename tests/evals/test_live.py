@@ -156,7 +156,32 @@ async def test_a_model_that_fails_is_a_failed_case_and_the_next_one_is_run(cases
     async with ModelServer(Answer([complaint("no such key")], 401)) as server:
         code, said, runs = await run(server, cases, config, arms=())
     assert (code, [one["passed"] for one in runs]) == (1, [False, False])
-    assert "outcome: failed: the model, or a tool, gave no answer" in said
+    assert said.count("- model: 127.0.0.1:") == 2, (
+        "one sentence a run, and not all that is missing for want of an answer"
+    )
+    assert "does not accept the model's API key (HTTP 401)" in said
+    assert "2 of 2 got no answer from the model and count in no rate but that of runs passed" in said
+    assert "tool:" not in said
+
+
+async def test_a_prompt_longer_than_the_context_is_said_so_and_nothing_is_claimed_of_that_arm(
+    cases: Path, config: Path
+):
+    """As a server does that answers such a stream with nothing at all."""
+
+    class Narrow(ModelServer):
+        def answer_to(self, body: Any) -> Answer:
+            is_long = NEW_RULE in body["messages"][0]["content"]
+            return Answer([]) if is_long else Answer([text("It is open-nord."), chunk("stop"), DONE])
+
+    async with Narrow() as server:
+        code, said, runs = await run(server, cases / "nord.yaml", config)
+    assert [bool(one["trouble"]) for one in runs] == [False, True]
+    assert "Some servers do so with a prompt that is longer than their context" in runs[1]["trouble"]
+    assert (code, "gate: the model answered no run of v2, so there is nothing to compare" in said) == (
+        1,
+        True,
+    )
 
 
 async def test_a_model_that_hangs_is_a_failed_case(cases: Path):

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from chatops_bot.app.bundled import bundled
 from chatops_bot.app.evals.command import EvalOptions, evaluate
-from tests.llm.model_server import DONE, Answer, ModelServer, chunk, text
+from tests.llm.model_server import DONE, Answer, ModelServer, call, chunk, text
 
 CASE = "id: one\nlanguage: en\nworld: recorded\nask: Is it up?\nexpected: {outcome: answered}\n"
 HANGS = Answer([text("It"), asyncio.Event()])
@@ -66,3 +67,23 @@ async def test_only_what_the_model_said_is_compared(tmp_path: Path):
     async with ModelServer(ANSWERS) as server:
         await evaluate(both, env_of(server), said.append)
     assert any(line.endswith(", 1 cases that both ran (a case passes when most repeats do)") for line in said)
+
+
+async def test_a_recorded_tool_names_its_arguments_and_what_the_bot_had_posted_before_is_told(tmp_path: Path):
+    """An alert of the bot's own, about which the first question is."""
+    case = {
+        "id": "alert", "language": "en", "world": "recorded", "ask": "Which pod?", "expected": {"outcome": "answered"},
+        "thread": [{"bot": "The cart is down."}],
+        "recordings": [{"tool": "pod_logs", "match": {"pod": "cart", "model_config": None}, "content": {"lines": ["a"]}}],
+    }  # fmt: skip
+    (tmp_path / "alert.yaml").write_text(yaml.safe_dump(case), encoding="utf-8")
+    asks = Answer([call(0, "c1", "pod_logs", '{"pod": "cart"}'), chunk("tool_calls"), DONE])
+    out = tmp_path / "runs.jsonl"
+    async with ModelServer(asks, ANSWERS) as server:
+        options = EvalOptions(paths=(tmp_path / "alert.yaml",), kinds=("live",), out=out)
+        assert await evaluate(options, env_of(server), lambda _: None) == 0
+    body = server.received[0].body
+    (offered,) = (one["function"] for one in body["tools"] if one["function"]["name"] == "pod_logs")
+    assert sorted(offered["parameters"]["properties"]) == ["model_config", "pod"]
+    assert "The cart is down." in json.dumps(body["messages"])
+    assert json.loads(out.read_text())["calls"][0]["status"] == "ok"

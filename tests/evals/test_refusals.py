@@ -7,7 +7,7 @@ import pytest
 
 from chatops_bot.app.evals.case import CaseInvalid
 from chatops_bot.app.evals.command import EvalOptions, EvalRefused, chosen_cases, evaluate
-from chatops_bot.app.evals.imported import ImportRefused, read_json, read_mapping
+from chatops_bot.app.evals.imported import ImportRefused, read_json, read_mapping, texts
 from chatops_bot.app.evals.keeping_cases import import_set, record_thread
 from chatops_bot.app.evals.recording import NotRecorded
 from chatops_bot.app.evals.writing import NotWritten, write_case
@@ -113,10 +113,18 @@ def test_a_file_of_budgets_that_is_none_or_has_no_place_is_said(tmp_path: Path):
         write_budgets(tmp_path / "nowhere" / "b.json", [], approver="a", reason="b")
 
 
-@pytest.mark.parametrize("text", NO_VALUES.values(), ids=NO_VALUES)
-def test_a_value_of_a_public_set_that_is_none_names_its_line(tmp_path: Path, text: str):
+def test_values_of_a_public_set_are_the_texts_that_were_written(tmp_path: Path):
+    written = "a: 12:30\nb: [no, 2025-02-31, 0x10, 1_000, 1.50, {it says: so}]\nc: ~\n"
+    read = read_mapping(put(tmp_path / "y.yaml", written))
+    assert read["a"] == "12:30"
+    assert texts(read["b"], tmp_path, "b") == ("no", "2025-02-31", "0x10", "1_000", "1.50", "it says: so")
+    assert texts(read["c"], tmp_path, "c") == ()
+
+
+@pytest.mark.parametrize("name", sorted(NO_VALUES.keys() - {"no such day", "too many digits"}))
+def test_a_value_of_a_public_set_that_is_none_names_its_line(tmp_path: Path, name: str):
     with pytest.raises(ImportRefused, match=r"y\.yaml, line 2: is not valid YAML"):
-        read_mapping(put(tmp_path / "y.yaml", text))
+        read_mapping(put(tmp_path / "y.yaml", NO_VALUES[name]))
 
 
 def test_json_with_half_a_character_is_refused(tmp_path: Path):

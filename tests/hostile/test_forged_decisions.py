@@ -13,6 +13,7 @@ from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import AccountConfig, AccountsConfig, Config, SchedulerConfig, Secrets
 from chatops_bot.app.core import Core, build_core
 from chatops_bot.app.engine import node_of
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.view import Button, Buttons, Modal, View
@@ -28,7 +29,7 @@ from tests.hostile.judge import Json
 from tests.hostile.obedient import ObedientModel
 from tests.scenarios.conftest import until
 from tests.sessions.test_answer import Wall
-from tests.small_tools import Switch
+from tests.small_tools import Switch, texts_with
 
 FORGED = {"": 300, "ci": 5_000, "full": 100_000}[SOAK_SIZE]
 ROLES = {"U0OSCAR": Role.OPERATOR, "U0ANA": Role.APPROVER, "U0VERA": Role.VIEWER}
@@ -115,7 +116,7 @@ async def open_desk(folder: Path) -> AsyncIterator[Desk]:
         slack_bot_token="", slack_app_token="", scheduler_passwords={}, model=None, webhook_token=""
     )
     core = build_core(
-        config, secrets, clock=clock, ids=ids, store=store, registry=Registry([switch]), model=ObedientModel(),
+        config, secrets, clock=clock, ids=ids, store=store, registry=Registry([switch]), prompts=PromptRegistry(texts_with(switch.spec)), model=ObedientModel(),
         platform=wall, directory=people, on_rest=lambda turn, outcome: None, node=node_of(store, ids, None),
     )  # fmt: skip
     inbound = SlackInbound(

@@ -14,6 +14,7 @@ from chatops_bot.app.clock import RandomIds, SystemClock
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.core import Core, build_core, open_store
 from chatops_bot.app.engine import node_of
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.event import ControlUsed, MessageReceived, ModalSubmitted
 from chatops_bot.domain.model import (
     Finished,
@@ -42,6 +43,7 @@ from tests.kills.roads import OSCAR, PEOPLE, Road
 from tests.kills.taps import TappedTransport, Taps
 from tests.kills.wall import Wall
 from tests.scenarios.tapped_store import tapped
+from tests.small_tools import texts_with
 
 SESSION = SessionKey("slack", "T1", "C1", "1.1")
 DEADLINE = 60.0
@@ -184,7 +186,7 @@ async def open_light_bot(
         wall, directory = Wall(wall_file, taps), Directory(taps)
         stack.callback(wall.close)
         core = build_core(
-            config, secrets, clock=clock, ids=ids, store=tapped(taps.store)(kept), registry=registry, model=PausingModel(),
+            config, secrets, clock=clock, ids=ids, store=tapped(taps.store)(kept), registry=registry, model=PausingModel(), prompts=PromptRegistry(texts_with(*(tool.spec for tool in giving))),
             platform=wall, directory=directory, on_rest=_tells_nobody, node=node_of(kept, ids, secrets.keys),
         )  # fmt: skip
 

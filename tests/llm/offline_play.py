@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 
 from chatops_bot.context.fence import fence
+from chatops_bot.context.skill_text import framed
 from chatops_bot.domain.model import (
     AssistantMessage,
     ContextMessage,
@@ -20,7 +21,8 @@ from chatops_bot.domain.model import (
     ToolMessage,
     UserMessage,
 )
-from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.skill import LOAD_SKILL, Skill
+from chatops_bot.domain.tool import CONSULT_AGENT, ToolCall
 from chatops_bot.llm.offline import OfflineModel
 
 WRITE_TOOLS = {"create_task", "trigger_task", "pause_task", "retry_failed_instance", "delete_task"}
@@ -147,7 +149,7 @@ class Scheduler:
             "instances_24h": {"total": 3, "success": 1, "failed": 2, "running": 0, "failure_rate": 66.7},
         }
 
-    def get_worker_load_history(self, worker_id: str, hours: int = 24) -> Content:
+    def get_worker_load_history(self, worker_id: str = "worker-1", hours: int = 24) -> Content:
         loads = [(1, "02:00:00"), (7, "02:00:30"), (4, "02:01:00")]
         return {
             "count": len(loads),
@@ -187,8 +189,18 @@ class Played:
         return [call for call in self.calls if call[0] in WRITE_TOOLS]
 
 
+def nonce() -> str:
+    return f"{next(NONCES):032x}"
+
+
 def fenced(content: Content) -> str:
-    return fence(json.dumps(content), source="tool", nonce=lambda: f"{next(NONCES):032x}")
+    return fence(json.dumps(content), source="tool", nonce=nonce)
+
+
+def loaded(skills: Sequence[Skill], name: str) -> Content:
+    """What load_skill gives for a name."""
+    found = next((skill for skill in skills if skill.name == name), None)
+    return {"error": "no such skill"} if found is None else {"skill": found.name, "text": found.body}
 
 
 async def answer(request: ModelRequest) -> list[ModelDelta]:
@@ -201,15 +213,33 @@ async def play(
     history: Sequence[Message] = (),
     offered: tuple[ToolDefinition, ...] | None = None,
     context: str = "2026-11-29 10:00",
+    skills: Sequence[Skill] = (),
+    agents: Sequence[str] = (),
+    is_shared: bool = True,
 ) -> Played:
-    """One turn. `history` is what came before; `context` is the text of the context message, which states time and zone."""
+    """One turn. `history` is what came before; `context` is the text of the context message, which states time and zone.
+
+    With `skills`, load_skill is offered and brings the tools of what it loads; with `agents`, consult_agent is.
+    """
     scheduler = scheduler or Scheduler()
     offered = tools() if offered is None else offered
+    offered += (
+        tools(*([LOAD_SKILL] if skills else []), *([CONSULT_AGENT] if agents else []))
+        if skills or agents
+        else ()
+    )
     messages: list[Message] = [*history, UserMessage(text), ContextMessage(context)]
     steps: list[list[tuple[str, dict[str, Any]]]] = []
     said = ""
     for _ in range(10):
-        deltas = await answer(ModelRequest((SystemMessage("system"), *messages), offered))
+        request = ModelRequest(
+            (SystemMessage("system"), *messages),
+            offered,
+            skills=tuple(skills),
+            agents=tuple(agents),
+            is_shared=is_shared,
+        )
+        deltas = await answer(request)
         spoken = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
         calls = [
             ToolCall(delta.id, delta.name, delta.arguments)
@@ -222,9 +252,14 @@ async def play(
             return Played(steps, said, messages)
         assert {call.name for call in calls} <= {tool.name for tool in offered}
         steps.append([(call.name, json.loads(call.arguments)) for call in calls])
-        results = [scheduler.answer(call.name, json.loads(call.arguments)) for call in calls]
+        results = [
+            loaded(skills, json.loads(call.arguments)["name"])
+            if call.name == LOAD_SKILL
+            else scheduler.answer(call.name, json.loads(call.arguments))
+            for call in calls
+        ]
         messages += [
-            ToolMessage(call.id, call.name, fenced(result))
+            ToolMessage(call.id, call.name, framed(json.dumps(result), nonce, "know-how") or fenced(result))
             for call, result in zip(calls, results, strict=True)
         ]
         if any(

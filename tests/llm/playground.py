@@ -21,7 +21,7 @@ from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
-from tests.small_tools import OSCAR, PHRASES, WORDS, Look, Switch, proposer_of
+from tests.small_tools import OSCAR, PHRASES, WORDS, Look, Switch, definitions_of, proposer_of
 
 LONGEST_TURN = 60.0
 
@@ -75,6 +75,7 @@ class Playground:
             language="en",
             briefing=Briefing(
                 Toolbox(dispatcher.registry),
+                definitions_of(dispatcher.registry),
                 lambda *_: "You are a bot.",
                 (UserMessage(question),),
                 PHRASES,

@@ -632,6 +632,7 @@ NEGATIVE = {
         Bob wants to delete nightly-report
         Bob told us to delete nightly-report
         is it safe to delete nightly-report
+        check nightly-report without deleting it
         can nightly-report be deleted?
         nightly-report must not be deleted
     """,

@@ -25,8 +25,12 @@ from chatops_bot.domain.model import (
     FinishReason,
     ModelDelta,
     ModelRequest,
+    Reasoning,
+    ReasoningDelta,
+    SystemMessage,
     TextDelta,
     TextEnded,
+    ThoughtEnded,
     ToolDefinition,
     Usage,
     UserMessage,
@@ -253,13 +257,19 @@ async def test_retry_after_is_honoured(session, server):
 
 
 @pytest.mark.case("peer-T23")
-async def test_a_long_retry_after_is_told_instead_of_waited_for(session, server):
-    date, later = "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:51:37 GMT"
-    server.answers = [Answer(status=429, headers={"Retry-After": later, "Date": date})]
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "Sun, 06 Nov 1994 08:51:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"}, 120),
+        ({"Retry-After": "11"}, 11),  # well before the first delta would be due
+    ],
+)
+async def test_a_long_retry_after_is_told_instead_of_waited_for(session, server, headers, seconds):
+    server.answers = [Answer(status=429, headers=headers)]
     failure = await failure_of(client(session, server))
     assert isinstance(failure, ModelUnavailable)
-    assert failure.retry_after == 120
-    assert "in 120 s" in str(failure)
+    assert failure.retry_after == seconds
+    assert f"in {seconds} s" in str(failure)
     assert len(server.received) == 1
 
 
@@ -301,6 +311,77 @@ async def test_the_choice_of_no_tool_is_left_out_once_and_for_all_when_rejected(
         await answer_of(model, replace(REQUEST, tools=(TOOL,), may_call=False))
     assert ["tool_choice" in received.body for received in server.received] == [True, False, False]
     assert all(received.body["tools"] for received in server.received)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (400, "Unexpected role 'user' after role 'tool'"),
+        (400, "Expected last role User or Tool (or Assistant with prefix True) for serving but got system"),
+        (400, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        (422, "messages: system role is not supported"),
+        (500, "Value is not callable: raise_exception('System role not supported')"),
+    ],
+)
+async def test_who_refuses_the_order_of_roles_gets_another_one_from_then_on(session, server, status, said):
+    server.answers = [Answer([complaint(said)], status=status), HELLO]
+    model = client(session, server)
+    request = ModelRequest((SystemMessage("rules"), *REQUEST.messages, SystemMessage("sum up")), ())
+    for _ in range(2):
+        assert text_of(await answer_of(model, request)) == "Hello"
+    first, second, third = ([each["role"] for each in got.body["messages"]] for got in server.received)
+    assert first.count("system") == 2
+    assert second == third
+    assert second.count("system") == 1
+
+
+async def test_a_refusal_that_only_speaks_of_a_role_changes_nothing(session, server):
+    server.answers = [Answer([complaint("Your role does not allow this model.")], status=400)]
+    assert "does not allow" in str(await failure_of(client(session, server)))
+    assert len(server.received) == 1
+
+
+async def test_a_model_that_begins_in_a_thought_without_saying_so_is_held_back_from_then_on(session, server):
+    """Qwen's and DeepSeek's templates open the tag themselves (cerebras-cloud-sdk #10, vllm #31045)."""
+    thinks = Answer([text("hm, so"), text("\n</think>\n\n"), text("It is 45."), chunk("stop"), DONE])
+    plain = Answer([text("It is"), text(" 46."), chunk("stop"), DONE])
+    quotes = Answer([text("It says\n</think>\n\n"), text("in the log."), chunk("stop"), DONE])
+    server.answers = [thinks, thinks, plain, HELLO, quotes]
+    model = client(session, server)
+    first, second, third, fourth, fifth = [await answer_of(model) for _ in range(5)]
+    assert ThoughtEnded() in first
+    assert text_of(first[first.index(ThoughtEnded()) :]) == "It is 45."
+    assert text_of(second) == "It is 45."
+    kept = [delta.reasoning for delta in (*first, *second) if isinstance(delta, Finished)]
+    assert kept == [Reasoning("hm, so\n</think>\n\n", "content")] * 2
+    assert text_of(third) == "It is 46."
+    assert text_of(fourth) == "Hello"
+    assert not any(isinstance(delta, ReasoningDelta) for delta in fourth)
+    assert text_of(fifth) == "It says\n</think>\n\nin the log.", (
+        "a model that answered without is known by now"
+    )
+
+
+GEMINI = "You exceeded your current quota, please check your plan and billing details. Please retry in 3.2s."
+
+
+@pytest.mark.parametrize(
+    ("period", "kind", "waited"), [("Minute", ModelUnavailable, [3.0, 3.0]), ("Day", ModelRefused, [])]
+)
+async def test_a_limit_a_minute_that_reads_like_a_quota_is_waited_for(session, server, period, kind, waited):
+    """Gemini's (Roo-Code #3883)."""
+    details = [
+        {
+            "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+            "violations": [{"quotaId": f"RequestsPer{period}"}],
+        },
+        {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "3s"},
+    ]
+    refusal = Answer([complaint(GEMINI, code=429, status="RESOURCE_EXHAUSTED", details=details)], status=429)
+    server.answers = [refusal] * 3
+    sleeper = Sleeper()
+    assert isinstance(await failure_of(client(session, server, sleep=sleeper)), kind)
+    assert sleeper.waited == waited
 
 
 async def test_nobody_listening(session):

@@ -516,3 +516,33 @@ def test_a_stream_cut_at_any_byte_is_whole_or_broken():
         assert isinstance(deltas[-1], Finished)
         assert deltas[-1].reason is FinishReason.TOOL_CALLS
     assert broken > 200
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "says"),
+    [
+        ({"message": "boom"}, ModelBroke, "boom"),
+        ({"detail": "Not Found"}, ModelBroke, "Not Found"),
+        ({"code": "rate_limit", "message": "slow down"}, ModelUnavailable, "rate limited"),
+    ],
+)
+def test_an_error_under_no_key_is_an_error(error, kind, says):
+    answer = parser()
+    answer.feed(event(error) + DONE)
+    with pytest.raises(kind, match=says):
+        answer.close()
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        b'data: {"choices":[null,{"index":0,"delta":{"content":"a"}}]}\n\n',
+        b'data: {"choices":[{"index":0,"delta":{"content":"a"},"logprobs":NaN}]}\n\n',
+        b'data: {"choices":[{"index":0,"delta":{"content":"a","tool_calls":[null]}}]}\n\n',
+    ],
+)
+def test_what_gateways_leave_in_lists_and_numbers_costs_no_answer(odd):
+    answer = parser()
+    assert answer.feed(odd) == [TextDelta("a")]
+    answer.feed(chunk("stop") + DONE)
+    assert answer.close()[-1] == Finished(FinishReason.STOP)

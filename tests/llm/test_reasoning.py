@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chatops_bot.domain.model import Finished, Reasoning, ReasoningDelta, TextDelta, TextEnded
 from chatops_bot.llm.openai_errors import ProviderErrors
 from chatops_bot.llm.openai_wire import AnswerParser
-from chatops_bot.llm.reasoning import TAGS, ThinkSplitter
+from chatops_bot.llm.reasoning import TAGS, StrayEnd, ThinkSplitter
 from tests.llm.model_server import DONE, call, chunk, text
 from tests.timing import FACTOR, ratio
 
@@ -191,3 +191,66 @@ def test_a_tag_behind_a_long_run_of_blanks_is_text_wherever_it_is_cut(blanks: in
     said = " " * blanks + "<think>so</think>yes"
     for pieces in ([said], list(said)):
         assert fed(*pieces) == (("so", "yes") if split_off else ("", said))
+
+
+# --- an end without a beginning
+
+
+def strayed(*pieces: str) -> tuple[str, str, str]:
+    """What was text in the end, the thought with its tag, and the tag."""
+    watch = StrayEnd()
+    said: list[str] = []
+    for piece in pieces:
+        ended, text = watch.feed(piece)
+        if ended:
+            said.clear()
+        said.append(text)
+    return "".join(said) + watch.close(), watch.raw, watch.closing
+
+
+@pytest.mark.case("peer-T13")
+@pytest.mark.parametrize(
+    ("said", "visible", "thought"),
+    [
+        ("hm\n</think>\n\nIt is 45.", "It is 45.", "hm\n</think>\n\n"),
+        ("hm\r\n</think>\r\n\r\nIt is 45.", "It is 45.", "hm\r\n</think>\r\n\r\n"),
+        ("hm\n</think>\n\n    code", "    code", "hm\n</think>\n\n"),
+        ("</think>\n\nyes", "yes", "</think>\n\n"),
+        ("hm, `</think>` ends it\n</think>\n\nyes", "yes", "hm, `</think>` ends it\n</think>\n\n"),
+        ("a\n</thought>\n\nb", "b", "a\n</thought>\n\n"),
+        ("The tag </think> ends a thought.", "The tag </think> ends a thought.", ""),
+        ("- ERROR unexpected </think>\n\n- db-backup", "- ERROR unexpected </think>\n\n- db-backup", ""),
+        ("- ERROR\n</think>\n- db-backup", "- ERROR\n</think>\n- db-backup", ""),
+        ("so <think>x\n</think>\n\ny", "so <think>x\n</think>\n\ny", ""),
+        ("```\nx\n</think>\n\n```\nends it", "```\nx\n</think>\n\n```\nends it", ""),
+        ("hm</thi", "hm</thi", ""),
+        ("hm\n</think>", "hm\n</think>", ""),
+        ("hm\n</think>\n", "hm\n</think>\n", ""),
+        ("1 < 2", "1 < 2", ""),
+    ],
+)
+def test_an_end_without_a_beginning_makes_all_before_it_a_thought(said, visible, thought):
+    assert strayed(said)[:2] == (visible, thought)
+    assert strayed(*said)[:2] == (visible, thought)
+
+
+@pytest.mark.case("peer-T13")
+@given(
+    st.lists(
+        st.sampled_from(
+            [*"<>/ \nab`", "```", "\n\n", "\r", *(f"<{t}>" for t in TAGS), *(f"</{t}>" for t in TAGS)]
+        )
+    ),
+    st.lists(st.integers(0, 400)),
+)
+def test_any_cut_finds_the_same_end_and_loses_nothing(parts: list[str], places: list[int]):
+    said = "".join(parts)
+    marks = [0, *sorted(place % (len(said) + 1) for place in places), len(said)]
+    visible, thought, closing = strayed(said)
+    assert strayed(*(said[start:end] for start, end in pairwise(marks))) == (visible, thought, closing)
+    assert thought + visible == said
+    assert bool(thought) == bool(closing)
+
+
+def test_many_ends_of_thoughts_cost_time_as_they_are_long():
+    assert ratio(lambda size: strayed(*["x\n</think>\ny "] * size), 8_000) < 2.5 * FACTOR

@@ -1,20 +1,30 @@
 """The files of texts: checked whole, told with file, line and field, replaced whole or not at all."""
 
+import json
 import logging
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from chatops_bot.app.bundled import bundled
+from chatops_bot.app.known_tools import KNOWN_SPECS
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts, read_prompts
 from chatops_bot.app.prompt_reload import PromptReload
+from chatops_bot.app.prompt_sizes import Reviewed
+from chatops_bot.context.hardening import TITLES
+from chatops_bot.context.prompt_lint import lint_tools
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.errors import ConfigInvalid
+from chatops_bot.domain.tool import ToolText
 from chatops_bot.domain.withheld import Withheld
+from chatops_bot.tools.registry import schema_of
+from tests.small_tools import SEARCH
 
 
 @pytest.fixture
@@ -35,13 +45,40 @@ def problems(folder: Path) -> str:
     return str(raised.value)
 
 
+def letters(text: str) -> str:
+    return re.sub(r"\W+", "", text)
+
+
+def fragments(value: Any) -> Iterator[str]:
+    """Every text of a file between its placeholders, keys included."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from (str(key), *fragments(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from fragments(each)
+    else:
+        yield from re.split(r"\{\w+\}|\n", str(value))
+
+
 @pytest.mark.case("prompt-R41")
-@pytest.mark.case("prompt-R42")
-def test_no_sentence_of_an_agent_stands_in_code():
-    code = "".join(path.read_text(encoding="utf-8") for path in Path(bundled("chatops_bot")).rglob("*.py"))
-    for agent in configured_texts(AgentsConfig()).agents.values():
-        for rule in (agent.role_description, *agent.capabilities, *agent.constraints.must):
-            assert rule not in code
+def test_nothing_of_a_prompt_but_its_titles_comes_from_code(prompts: dict[str, Reviewed]):
+    files = Path(bundled("prompts")).rglob("*.yaml")
+    known = {
+        letters(each)
+        for file in files
+        for each in fragments(yaml.safe_load(file.read_text(encoding="utf-8")))
+    }
+    by_length = sorted(known - {""}, key=len, reverse=True)
+    left = set()
+    for each in prompts.values():
+        for part in each.prompt.sections:
+            for line in part.text.splitlines() if part.title not in ("SKILLS", "CONTEXT") else ():
+                rest = letters(line)
+                for text in by_length:
+                    rest = rest.replace(text, "")
+                left |= {line} if rest else set()
+    assert left == {f"[{title}]" for title in TITLES} - {"[SKILLS]", "[CONTEXT]"}
 
 
 @pytest.mark.case("prompt-R43")
@@ -73,7 +110,12 @@ def test_a_fault_names_file_line_and_field(folder: Path):
         ("agents/scheduler_operator.en.yaml", "agent_id: incident_responder", "agent_id: nobody", "nobody is no other agent"),
         ("agents/scheduler_operator.en.yaml", "agent_id: scheduler_operator", "agent_id: another", "rename it or correct them"),
         ("agents/scheduler_operator.en.yaml", "role_name: opsbot", "role_name: '{{name}}'", "a placeholder is left over"),
-        ("tools.en.yaml", "  find_tools:", "  find_tool:", "find_tool is missing, which tools.en.yaml has"),
+        ("tools.en.yaml", "  find_tools:", "  find_tool:", "tools.en.yaml: tools.find_tools is missing; say there what"),
+        ("tools.zh.yaml", "  find_tools:", "  find_tool:", "tools.find_tool: there is no such tool, did you mean find_tools?; correct"),
+        ("tools.zh.yaml", "      image: ", "      imag: ", "tools.zh.yaml: tools.create_task.arguments.image is missing"),
+        ("tools.zh.yaml", "      image: ", "      imag: ", "tools.create_task.arguments.imag: there is no such argument; correct"),
+        ("tools.en.yaml", "    what: List the workers", "    whit: List the workers", "line 28: tools.query_workers.whit is not a known key"),
+        ("tools.en.yaml", "    what: List the workers", "    # List the workers", "tools.en.yaml: tools.query_workers.what is missing"),
         ("rollout.yaml", "agents: {}", "agents: {nobody: {arms: [{version: v2, percent: 1}]}}", "there is no such agent"),
         ("rollout.yaml", "agents: {}", "agents: {nobody: {arms: [{version: v2, percent: 101}]}}", "less than or equal to 100"),
     ],
@@ -95,13 +137,48 @@ def test_an_operators_folder_is_laid_over_the_shipped_one(folder: Path, tmp_path
         (own / "agents" / f"mine.{lang}.yaml").write_text(
             text.replace("agent_id: scheduler_operator", "agent_id: mine"), encoding="utf-8"
         )
-        (own / f"tools.{lang}.yaml").write_text(yaml.safe_dump({"tools": {"ours": "When it is ours."}}))
+        words = {"query_tasks": {"when": "When it is ours.", "arguments": {"limit": "A few."}}}
+        (own / f"tools.{lang}.yaml").write_text(yaml.safe_dump({"tools": words}))
     prompts = PromptRegistry(configured_texts(AgentsConfig(folder=own, default="mine")))
     assert prompts.agent_ids == ("incident_responder", "mine", "scheduler_operator")
     assert prompts.get("scheduler_operator", "en").role_name == "ours"
     assert prompts.get("incident_responder", "en").role_name == "opsbot"
-    assert prompts.scenarios("ours").en == ("When it is ours.",)
-    assert prompts.scenarios("query_tasks").en
+    ours, theirs = prompts.tools("en"), read_prompts([folder]).tools["en"]
+    assert prompts.scenarios("query_tasks").en == ("When it is ours.",)
+    assert ours["query_tasks"].what == theirs["query_tasks"].what
+    assert ours["query_tasks"].arguments == {**theirs["query_tasks"].arguments, "limit": "A few."}
+    assert ours["query_instances"] == theirs["query_instances"]
+
+
+def test_a_tool_has_no_words_in_code():
+    """They stand in `prompts/`, in both languages with the same arguments; what is missing there is told at the start."""
+    for spec in KNOWN_SPECS:
+        assert '"description"' not in json.dumps(schema_of(spec.arguments)), spec.name
+    told = configured_texts(AgentsConfig()).tools
+    arguments = {
+        lang: {name: sorted(text.arguments) for name, text in words.items()} for lang, words in told.items()
+    }
+    assert arguments["zh"] == arguments["en"]
+    assert arguments["en"].keys() == {spec.name for spec in KNOWN_SPECS}
+
+
+def test_a_tool_that_is_added_without_words_is_refused(folder: Path):
+    with pytest.raises(
+        ConfigInvalid, match=r"tools\.zh\.yaml: tools\.search is missing; say there what"
+    ) as raised:
+        read_prompts([folder], [SEARCH])
+    assert "tools.en.yaml: tools.search is missing" in str(raised.value)
+
+
+def test_the_linter_looks_at_the_words_of_tools():
+    long = ToolText("Arguments: a, b", "x" * 401, {"a": "y" * 141})
+    assert [*lint_tools({"look": long})] == [
+        "tools.look.when: lists parameters; say when to use it",
+        "tools.look.what: 401 characters, more than 400; a model is sent them with each call",
+        "tools.look.arguments.a: 141 characters, more than 140; a model is sent them with each call",
+    ]
+    for words in configured_texts(AgentsConfig()).tools.values():
+        assert not [*lint_tools(words)]
 
 
 @pytest.mark.parametrize(

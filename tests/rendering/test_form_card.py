@@ -122,6 +122,21 @@ def test_the_message_of_a_large_form_says_what_is_wrong_so_far(language: str, sa
     assert [block.text for block in form_card(form).blocks if isinstance(block, Notice)][-1] == said
 
 
+def test_a_form_is_large_for_its_many_fields_or_for_one_of_several_lines():
+    [short, *_] = a_form(PAUSE).fields
+
+    def asks(count: int, **changes: object) -> Form:
+        fields = tuple(replace(short, name=f"f{number}") for number in range(count))
+        return changed(a_form(fields), "f0", **changes)
+
+    assert not is_large(asks(5))
+    assert is_large(asks(6))
+    assert is_large(asks(1, is_multiline=True))
+    assert is_large(asks(1, kind="secret"))
+    assert controls(form_card(asks(6))) == ["form_open", "form_cancel"]
+    assert controls(form_card(asks(5))) == ["form_submit", "form_cancel"]
+
+
 def test_inputs_begin_anew_after_a_wrong_answer():
     """A platform keeps what was typed under a key, so a corrected form has others."""
     form = a_form(PAUSE)

@@ -42,6 +42,7 @@ from chatops_bot.scheduler.settings import SchedulerSettings
 from chatops_bot.simulators.slack import Settings, Workspace
 from tests.scenarios.gateway import Gateway, open_gateway
 from tests.scenarios.seeded_scheduler import put_seeded_data
+from tests.small_tools import put_words
 from tests.tracked import ROOT
 
 Json = dict[str, Any]
@@ -131,8 +132,12 @@ class World:
     ) -> AsyncIterator[Bot]:
         """A running bot; `model` None is the one of the secrets, else the offline one. A scripted model must have played
         its whole script."""
+        config = config or self.config()
+        if tools and config.agents.folder is None:
+            words = put_words(self.folder / "words", [tool.spec for tool in tools])
+            config = config.model_copy(update={"agents": config.agents.model_copy(update={"folder": words})})
         async with open_bot(
-            config or self.config(),
+            config,
             secrets or self.secrets(),
             clock=clock or SystemClock(),
             ids=ids or RandomIds(),

@@ -55,6 +55,10 @@ async def test_the_other_agent_answers_with_its_own_prompt_and_tools(world: Worl
     assert "the operator of a task scheduler" in prefix(asked)
     assert "the operator of a task scheduler" not in prefix(last)
     assert offered(last) == offered(asker)
+    assert "```followups" in prefix(asker)
+    assert "```followups" not in prefix(asked)
+    assert "Hand over to agent" not in prefix(asked)
+    assert "[SKILLS]" in prefix(asked)
     (question,) = (m for m in asked.messages if isinstance(m, UserMessage))
     assert unfence(question.text) == "Which runs of task 7 failed?"
     assert "There is no tool 'look'" in last_result(again)
@@ -159,3 +163,14 @@ async def test_a_skill_that_the_consulted_agent_has_from_the_start_brings_its_to
     assert {"run_skill_script", "query_workers"} <= offered(asked)
     assert '"stdout":"42' in last_result(again).replace(" ", "")
     assert [request.may_call for request in model.requests] == [True] * len(steps)
+
+
+async def test_without_a_model_the_rules_consult_the_agent_that_a_person_names(world: World):
+    async with world.bot():
+        ts = await world.says("oscar", f"{world.mention} ask the scheduler operator how the workers are")
+        _, answer = await world.settled(ts, 1)
+        nobody = await world.says("oscar", f"{world.mention} 问一下事件响应员：出了什么问题？")
+        _, refused = await world.settled(nobody, 1)
+    assert "scheduler_operator answered:" in visible(answer).replace("`", "")
+    assert "workers are online" in visible(answer)
+    assert "这里不能咨询" in visible(refused)

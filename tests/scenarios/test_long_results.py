@@ -16,7 +16,7 @@ LINES = 60_000
 
 
 class BigLog:
-    spec = ToolSpec("read_log", "Read a log.", LookArgs, Effect.READ, Phrase("读日志", "reading a log"))
+    spec = ToolSpec("read_log", LookArgs, Effect.READ, Phrase("读日志", "reading a log"))
 
     async def run(self, arguments: LookArgs, context: ToolContext) -> ToolResult:
         lines = [f"{number:06} all is well, nothing to see" for number in range(LINES)]

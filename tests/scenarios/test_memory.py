@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
@@ -144,6 +145,7 @@ async def test_what_stood_in_a_thread_is_read_once_fenced_and_redacted_even_over
         (read,) = earlier(request)
         alert, injected = read["earlier_messages"]
         assert alert["author"] == "Alertmanager"
+        assert alert["time"] == datetime.fromtimestamp(float(ts), UTC).isoformat(timespec="seconds")
         assert alert["text"].splitlines()[0] == "DiskFull on db-1"
         assert "severity: critical" in alert["text"]
         assert "xoxb-123456789012" not in alert["text"]
@@ -209,7 +211,7 @@ async def test_a_mention_that_starts_its_thread_reads_nothing(world: World):
     ],
 )
 @pytest.mark.parametrize("language", ["zh", "en"])
-async def test_what_cannot_be_read_is_said_once_and_the_turn_goes_on(
+async def test_what_cannot_be_read_is_said_and_read_by_the_next_turn(
     world: World, code: str, said: dict[str, str], language: str
 ):
     question = {"en": "can you look into it?", "zh": "帮忙看一下"}[language]
@@ -217,17 +219,35 @@ async def test_what_cannot_be_read_is_said_once_and_the_turn_goes_on(
     model = ScriptedModel([says("I see nothing."), says("Still nothing.")])
     async with world.bot(model):
         before = len(world.to_slack.reached(REPLIES))
-        world.to_slack.faults.append(Fault(REPLIES, {"ok": False, "error": code}, times=2))
+        # What Slack calls its own failure is asked for once more by itself.
+        world.to_slack.faults.append(
+            Fault(REPLIES, {"ok": False, "error": code}, times=2 if code == "fatal_error" else 1)
+        )
         await world.says("oscar", f"{world.mention} {question}", ts)
         *_, answer = await world.settled(ts, 2)
+        assert len(world.to_slack.reached(REPLIES)) == before
         await world.says("oscar", "and now?", ts)
         *_, later = await world.settled(ts, 4)
-        assert len(world.to_slack.reached(REPLIES)) == before
+        assert len(world.to_slack.reached(REPLIES)) == before + 1
     assert visible(answer) == "I see nothing."
     assert said[language] in everything(answer)
     assert said[language] not in visible(answer)
     assert said[language] not in everything(later)
-    assert [read["problem"] for read in earlier(model.requests[1])] == [code]
+    assert [read["problem"] for read in earlier(model.requests[0])] == [code]
+    [read] = earlier(model.requests[1])
+    assert ["DiskFull on db-1" in each["text"] for each in read["earlier_messages"]] == [True]
+
+
+async def test_what_can_never_be_read_is_tried_three_times(world: World):
+    ts = await alert_thread(world, attachments=[ALERT])
+    model = ScriptedModel([says("I see nothing.")] * 5)
+    async with world.bot(model):
+        world.to_slack.faults.append(Fault(REPLIES, {"ok": False, "error": "missing_scope"}, times=99))
+        for turn in range(5):
+            await world.says("oscar", f"{world.mention} look" if turn == 0 else "again", ts)
+            *_, answer = await world.settled(ts, 2 * turn + 2)
+            assert ("add the scope" in everything(answer)) is (turn < 3)
+    assert [read["problem"] for read in earlier(model.requests[-1])] == ["missing_scope"]
 
 
 async def test_the_answer_shows_that_it_works_before_the_thread_is_read(world: World):
@@ -255,20 +275,24 @@ async def test_the_answer_shows_that_it_works_before_the_thread_is_read(world: W
         await world.settled(ts, 2)
 
 
-async def test_a_long_thread_is_bounded_and_says_how_much_was_left_out(world: World):
+@pytest.mark.parametrize(("replies", "size"), [(31, 400), (65, 10)])
+async def test_a_long_thread_is_bounded_and_says_how_much_was_left_out(world: World, replies: int, size: int):
     ts = await alert_thread(world, text="the alert that started it")
-    for number in range(70):
-        await world.says("vera", f"chatter {number} " + "x" * 400, ts)
+    for number in range(replies):
+        await world.says("vera", f"chatter {number} " + "x" * size, ts)
+    await world.says("vera", "a log: " + "y" * 3_000, ts)
     model = ScriptedModel([says("Read.")])
     async with world.bot(model):
         await world.says("oscar", f"{world.mention} look", ts)
-        await world.settled(ts, 72)
+        await world.settled(ts, replies + 3)
     (read,) = earlier(model.requests[0])
     told = read["earlier_messages"]
     assert told[0]["text"] == "the alert that started it"
-    assert told[-1]["text"].startswith("chatter 69 ")
+    assert told[-2]["text"].startswith(f"chatter {replies - 1} ")
+    assert (len(told[-1]["text"]), told[-1]["text"][-1]) == (2_000, "…")
+    assert len(told) <= 60
     assert sum(len(each["text"]) for each in told) <= 12_000
-    assert len(told) + read["left_out"] == 71
+    assert 0 < read["left_out"] == replies + 2 - len(told) < 10
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
@@ -280,12 +304,17 @@ async def test_offline_look_into_it_is_answered_about_the_task_that_the_thread_n
     ts = await alert_thread(
         world, attachments=[{"title": "TaskFailed", "text": "task db-backup failed again"}]
     )
+    other = await alert_thread(world, attachments=[{"title": "TaskLate", "text": "task log-archive is late"}])
     async with world.bot():
-        await world.says("oscar", f"{world.mention} {question}", ts)
+        for thread in (ts, other):
+            await world.says("oscar", f"{world.mention} {question}", thread)
         *_, answer = await world.settled(ts, 2)
+        *_, about_other = await world.settled(other, 2)
     assert "db-backup" in visible(answer)
     assert "Connection refused" in visible(answer)
     assert "nightly-report" not in visible(answer)
+    assert "log-archive" in visible(about_other)
+    assert "db-backup" not in visible(about_other), "what failed last is not what the thread is about"
 
 
 async def test_the_bots_own_alert_is_what_its_thread_is_about(world: World):

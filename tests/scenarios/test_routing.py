@@ -44,6 +44,12 @@ DEMO = {
     "worker load trend": "get_worker_load_history",
     "节点负载趋势": "get_worker_load_history",
 }
+KIND = re.compile(r"^(?:Kind of the request|请求类别): (\S+)$", re.MULTILINE)
+KINDS = {
+    "get_system_health": "health", "analyze_failure": "triage", "get_task_detail": "inspect", "create_task": "create",
+    "trigger_task": "trigger", "pause_task": "pause", "retry_failed_instance": "retry", "delete_task": "delete",
+    "get_worker_load_history": "load",
+}  # fmt: skip
 RANKS = {name: rank.sort_hint for name, rank in load_routing().tools.items()}
 OF_AGENT = {"find_tools", "load_skill", "read_result", "consult_agent"}
 SAYS = Answer([text("Done."), chunk("stop"), DONE])
@@ -95,11 +101,15 @@ async def with_model(
 
 
 @pytest.mark.case("prompt-V19")
+@pytest.mark.case("prompt-R16")
 @pytest.mark.case("prompt-R32")
+@pytest.mark.case("prompt-R33")
+@pytest.mark.case("prompt-R45")
 async def test_each_demo_request_is_offered_few_tools_the_same_in_prompt_and_wire(world: World):
     async with with_model(world, SAYS) as server:
         await asyncio.gather(*(asked(world, request) for request in DEMO))
     assert len(server.received) == len(DEMO)
+    said = []
     for received in server.received:
         messages = received.body["messages"]
         question = next(m["content"] for m in messages if m["role"] == "user")
@@ -112,12 +122,28 @@ async def test_each_demo_request_is_offered_few_tools_the_same_in_prompt_and_wir
         assert 3 <= len(routed) <= 5
         assert set(wire) >= {"find_tools"}
         assert ("delete_task" in wire) == (needed == "delete_task")
-        suggested = messages[-1]["content"]
-        assert needed in suggested
+        context = messages[-1]["content"]
+        assert needed in context
+        [kinds] = KIND.findall(context)
+        assert KINDS[needed] in kinds.split("+")
+        assert ("name=db-backup" in context) == ("db-backup" in question)
+        said.append([tool for tool in received.body["tools"] if tool["function"]["name"] not in OF_AGENT])
+    assert sum(map(size_of, said)) / len(said) < 0.45 * size_of(await every_tool(world))
+
+
+def size_of(tools: Sequence[Any]) -> int:
+    """How much is said of tools on the wire."""
+    return len(json.dumps(tools, ensure_ascii=False))
+
+
+async def every_tool(world: World) -> list[Any]:
+    """The tools of the scheduler on the wire where nothing chooses among them."""
+    async with with_model(world, SAYS, routing="off") as server:
+        await asked(world, "hello")
+    return [each for each in server.received[0].body["tools"] if each["function"]["name"] not in OF_AGENT]
 
 
 @pytest.mark.case("prompt-V19")
-@pytest.mark.case("prompt-R45")
 async def test_what_the_prompt_has_no_room_for_is_not_on_the_wire_either(
     world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ):
@@ -200,6 +226,8 @@ async def test_a_call_of_a_tool_that_was_not_on_offer_is_answered_with_the_offer
     assert "online" in results(third)[-1]
 
 
+@pytest.mark.case("prompt-V17")
+@pytest.mark.case("prompt-P9")
 async def test_the_set_stays_while_it_will_do_and_a_change_of_it_is_counted(world: World):
     model = ScriptedModel([says("One."), says("Two."), says("Three.")])
     async with world.bot(model, routed=True) as bot:

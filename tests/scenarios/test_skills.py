@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from chatops_bot.app.bundled import load_description
 from chatops_bot.app.config import Config
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.skills_config import PreloadConfig, SkillsConfig
 from chatops_bot.domain.language import Language, language_of
 from chatops_bot.domain.model import ContextMessage, ModelRequest, SystemMessage, ToolMessage
@@ -16,6 +17,7 @@ from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from tests.scenarios.conftest import World, visible
 from tests.small_tools import Look
 
+TEXTS = configured_texts(AgentsConfig())
 TRIAGE = """---
 name: task-triage
 description: Find out why a task failed.
@@ -323,5 +325,38 @@ async def test_what_the_agents_own_tools_do_is_told_in_the_language_of_the_conve
         await world.settled(ts, 1)
     told = {tool.name: tool.description for tool in model.requests[-1].tools}
     for name in ("load_skill", "run_skill_script", "read_result", "find_tools", "consult_agent"):
-        assert told[name] == load_description(name).said_in(language)
+        assert told[name] == TEXTS.tools[language][name].what
         assert (language_of(told[name]) == "zh") is (language == "zh")
+
+
+async def test_without_a_model_the_rules_list_and_carry_out_a_skill(world: World):
+    async with world.bot(config=world.config(skills=SkillsConfig())):
+        ts = await world.says("oscar", f"{world.mention} which skills do you have?")
+        await world.settled(ts, 1)
+        await world.says("oscar", f"{world.mention} use the skill shift-handover", ts)
+        messages = await world.settled(ts, 3)
+    listed, carried_out = visible(messages[1]), visible(messages[3])
+    assert "`task-failure-triage`" in listed
+    assert "shift-handover loaded" in repr(messages[3])
+    assert "workers" in carried_out
+    assert "need a language model" in carried_out
+
+
+async def test_what_only_some_may_see_is_named_neither_on_the_list_nor_while_it_is_loaded(
+    world: World, tmp_path: Path
+):
+    folder = write(tmp_path / "skills", secret_skill(visibility={"people": [world.people["adam"]["id"]]}))
+    async with world.bot(config=config_with(world, folder)):
+        ts = await world.says("adam", f"{world.mention} which skills do you have?")
+        await world.settled(ts, 1)
+        await world.says("oscar", f"{world.mention} use the skill payroll-repair", ts)
+        oscars = await world.settled(ts, 3)
+    assert "payroll" not in repr(oscars[1])
+    assert "1 more" in visible(oscars[1])
+    assert "There is no skill payroll-repair" in visible(oscars[3]).replace("`", "")
+    model = ScriptedModel([calls(("load_skill", {"name": "payroll-repair"})), says("Done.")])
+    async with world.bot(model, config=config_with(world, folder)):
+        ts = await world.says("adam", f"{world.mention} repair it")
+        _, answer = await world.settled(ts, 1)
+    assert "loading a skill" in repr(answer)
+    assert "payroll" not in repr(answer)

@@ -59,7 +59,11 @@ class FlipArgs(BaseModel):
 
 
 WANTED = {"pause": "disabled", "resume": "enabled", "archive": "archived"}
-FLIP = ToolSpec("flip", "Flips a switch.", FlipArgs, Effect.WRITE, Phrase("切换", "flipping"), timeout=5)
+FLIP = ToolSpec("flip", FlipArgs, Effect.WRITE, Phrase("切换", "flipping"), timeout=5)
+
+
+class OtherArgs(FlipArgs):
+    force: bool = False
 
 
 @dataclass

@@ -25,7 +25,7 @@ from chatops_bot.domain.view import Code, Fact, Facts, Notice
 from chatops_bot.ports import ToolContext
 from chatops_bot.tools.apply import Applier
 from chatops_bot.tools.invocation import TurnMemory
-from tests.sessions.panel import ADAM, ANA, BEN, SEALS, FlipArgs, Panel, TwoMust, drifted
+from tests.sessions.panel import ADAM, ANA, BEN, SEALS, FlipArgs, OtherArgs, Panel, TwoMust, drifted
 from tests.small_tools import KEY, OSCAR, SESSION
 
 CLAIMED, APPLIED, UNKNOWN = ProposalState.CLAIMED, ProposalState.APPLIED, ProposalState.OUTCOME_UNKNOWN
@@ -286,7 +286,7 @@ async def test_what_changed_since_is_told_field_by_field_and_nothing_runs(panel:
 @pytest.mark.case("hitl-C18")
 async def test_a_tool_that_means_something_else_by_now_is_drift(panel: Panel):
     proposal = await panel.propose()
-    panel.switches.spec = replace(panel.switches.spec, description="Flips a switch for good.")
+    panel.switches.spec = replace(panel.switches.spec, arguments=OtherArgs)
     done = await panel.press(ANA, proposal)
     assert done.state is ProposalState.DRIFTED
     assert set(drifted(done)) == {"tool"}

@@ -89,6 +89,12 @@ async def test_events_while_no_socket_is_open_arrive_in_order_at_the_next_connec
         assert [event["ts"] for event in bot.events()] == sent
 
 
+def test_without_other_settings_the_times_are_those_that_slack_documents() -> None:
+    slack = Settings()
+    assert (slack.ack_seconds, slack.redelivery_delays) == (3.0, (0.0, 60.0, 300.0))
+    assert (slack.response_url_uses, slack.response_url_seconds) == (5, 1800.0)
+
+
 @pytest.mark.case("slack-18")
 @pytest.mark.parametrize("limits", [IMPATIENT])
 async def test_unacknowledged_event_is_redelivered_three_times_then_dropped(
@@ -104,6 +110,9 @@ async def test_unacknowledged_event_is_redelivered_three_times_then_dropped(
         await drive.says("oscar", incidents, "next")
         following = await asyncio.wait_for(socket.receive_json(), 5)
         assert following["payload"]["event"]["text"] == "next"
+        await socket.send_json({"envelope_id": following["envelope_id"]})
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(socket.receive_json(), 2 * IMPATIENT.ack_seconds)
 
 
 @pytest.mark.parametrize("limits", [IMPATIENT])

@@ -179,6 +179,7 @@ async def test_a_duplicated_event_comes_twice_with_one_event_id(
         one, two = [await asyncio.wait_for(socket.receive_json(), 5) for _ in range(2)]
     assert one["payload"]["event_id"] == two["payload"]["event_id"]
     assert one["envelope_id"] != two["envelope_id"]
+    assert (one["retry_attempt"], two["retry_attempt"]) == (0, 0), "neither is a redelivery"
 
 
 async def test_an_event_comes_on_two_sockets(
@@ -189,8 +190,9 @@ async def test_an_event_comes_on_two_sockets(
         await one.receive_json()
         await two.receive_json()
         await drive.says("ana", incidents, "to both")
-        ids = {(await asyncio.wait_for(each.receive_json(), 5))["payload"]["event_id"] for each in (one, two)}
-    assert len(ids) == 1
+        both = [await asyncio.wait_for(each.receive_json(), 5) for each in (one, two)]
+    assert len({each["payload"]["event_id"] for each in both}) == 1
+    assert [each["retry_attempt"] for each in both] == [0, 0], "neither is a redelivery"
 
 
 async def test_a_delayed_event_is_overtaken_by_the_next(

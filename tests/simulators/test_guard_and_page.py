@@ -3,7 +3,7 @@
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import aiohttp
 import pytest
@@ -12,6 +12,7 @@ from yarl import URL
 
 from chatops_bot.simulators.slack import Workspace
 from chatops_bot.simulators.slack.driving import Driving
+from chatops_bot.simulators.slack.faults import CallFault, EventFault
 from chatops_bot.simulators.slack.web_api import METHODS
 
 from .conftest import Driver
@@ -136,12 +137,14 @@ async def test_live_pushes_each_kind_of_change_to_those_who_see_it(
         assert [(await _receive(theirs))["type"] for _ in range(5)] == common
 
 
-def test_documentation_names_every_path_and_method() -> None:
+def test_documentation_names_every_path_method_and_fault() -> None:
     text = (Path(__file__).parents[2] / "docs" / "simulator.md").read_text()
     for name in (*Driving.POSTS, *Driving.GETS):
         assert f"/sim/{name}" in text
     for method in METHODS:
         assert f"`{method}`" in text
+    for fault in (*get_args(CallFault), *get_args(EventFault)):
+        assert f"\n| `{fault}` |" in text
 
 
 async def _receive(page: aiohttp.ClientWebSocketResponse) -> dict[str, Any]:

@@ -128,6 +128,12 @@ async def test_external_ids_are_unique_and_find_their_view(bot: Bot, drive: Driv
         await bot.client.views_update(external_id="form-2", view=MODAL)
 
 
+async def test_a_view_of_more_than_250_kb_is_refused(bot: Bot, drive: Driver, incidents: str) -> None:
+    long = {"type": "section", "text": plain("x" * 3000)}
+    with pytest.raises(SlackApiError, match="view_too_large"):
+        await open_modal(bot, drive, incidents, {**MODAL, "blocks": [long] * 90})
+
+
 async def test_modals_stack_three_deep_and_no_further(bot: Bot, drive: Driver, incidents: str) -> None:
     button = {"type": "actions", "block_id": "more", "elements": [{**BUTTON, "action_id": "submit"}]}
     view = {**MODAL, "blocks": [*MODAL["blocks"], button]}

@@ -1,6 +1,5 @@
 """Clicks, forms, modals and response URLs, through an unchanged Bolt app."""
 
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -9,6 +8,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from chatops_bot.simulators.slack import Settings, Workspace
+from chatops_bot.simulators.slack.clock import Clock
 
 from .conftest import Bot, Driver, running_bot
 
@@ -347,19 +347,15 @@ async def test_trigger_opens_one_modal(bot: Bot, drive: Driver, incidents: str) 
 
 
 @pytest.mark.case("slack-55")
-async def test_late_trigger_opens_nothing(tmp_path: Path, session: aiohttp.ClientSession) -> None:
-    async with Workspace.start(tmp_path, settings=Settings(trigger_seconds=0.0)) as workspace:
-        channel, drive = workspace.ready()["channels"]["ops"], Driver(workspace.url, session)
-        async with running_bot(workspace) as bot:
-            where = {
-                "person": "ana",
-                "channel": channel,
-                "ts": await card(bot, channel),
-                "action_id": "approve",
-            }
-            assert (await drive.call("click", **where))["ok"]
-            with pytest.raises(SlackApiError, match="expired_trigger_id"):
-                await bot.client.views_open(trigger_id=clicks(bot)[0]["trigger_id"], view=MODAL)
+async def test_a_trigger_lives_three_seconds(bot: Bot, drive: Driver, incidents: str, clock: Clock) -> None:
+    where = {"person": "ana", "channel": incidents, "ts": await card(bot, incidents), "action_id": "approve"}
+    for _ in range(2):
+        assert (await drive.call("click", **where))["ok"]
+    clock.advance(2.9)
+    await bot.client.views_open(trigger_id=clicks(bot)[0]["trigger_id"], view=MODAL)
+    clock.advance(0.2)
+    with pytest.raises(SlackApiError, match="expired_trigger_id"):
+        await bot.client.views_open(trigger_id=clicks(bot)[1]["trigger_id"], view=MODAL)
 
 
 async def test_a_control_that_an_edit_removed_still_reaches_the_bot(

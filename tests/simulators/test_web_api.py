@@ -208,7 +208,9 @@ async def refusal(call: Any) -> str:
     return str(refused.value.response["error"])
 
 
-async def test_refusals_have_slacks_codes(api: AsyncWebClient, incidents: str, drive: Driver) -> None:
+async def test_refusals_have_slacks_codes(
+    workspace: Workspace, api: AsyncWebClient, incidents: str, drive: Driver
+) -> None:
     root = await drive.says("ana", incidents, "root")
     reply = await drive.says("ana", incidents, "reply", thread_ts=root)
     post = api.chat_postMessage
@@ -230,6 +232,12 @@ async def test_refusals_have_slacks_codes(api: AsyncWebClient, incidents: str, d
     assert await refusal(api.conversations_history(channel=incidents, limit=1001)) == "invalid_limit"
     assert await refusal(api.conversations_history(channel=incidents, cursor="junk")) == "invalid_cursor"
     assert await refusal(api.users_info(user="U404")) == "user_not_found"
+    assert await refusal(api.bots_info(bot="B404")) == "bot_not_found"
+    assert await refusal(api.api_call("conversations.open")) == "users_list_not_supplied"
+    direct = workspace.identity.people[0].dm
+    assert await refusal(api.conversations_join(channel=direct)) == "method_not_supported_for_channel_type"
+    nobody = api.chat_postEphemeral(channel=incidents, user="U404", text="psst")
+    assert await refusal(nobody) == "user_not_in_channel"
     assert (
         await refusal(api.reactions_add(channel=incidents, timestamp=root, name="no such")) == "invalid_name"
     )

@@ -15,8 +15,11 @@ from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.app.bundled import bundled
 from chatops_bot.app.clock import RandomIds, SystemClock
+from chatops_bot.app.prompt_config import AgentsConfig
+from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.skill_file import Place, parse_skill
+from chatops_bot.context.worked_example import example_in
 from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.people import Person, Role
@@ -30,14 +33,16 @@ from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
 from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
+from chatops_bot.tools.definitions import Definitions
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 from chatops_bot.toolsets.scheduler import Account, SchedulerClient, scheduler_tools
 from tests.scenarios.seeded_scheduler import put_seeded_data
-from tests.skills.worked_example import ExamplePlayer, example_in
+from tests.skills.worked_example import ExamplePlayer
 from tests.small_tools import PHRASES, WORDS, proposer_of
 
+TEXTS = configured_texts(AgentsConfig())
 FOLDER = bundled("skills")
 SHIPPED = (
     "capacity-check",
@@ -90,6 +95,7 @@ class Desk:
             language="en",
             briefing=Briefing(
                 toolbox,
+                Definitions(self.registry, TEXTS.tools["en"], PHRASES.tools.secret),
                 lambda _tools, _loaded: skill.body,
                 (UserMessage("go"),),
                 PHRASES,
@@ -161,7 +167,8 @@ def test_a_skill_brings_the_tools_that_its_example_uses_and_says_when_to_use_it_
     skill = read(name)
     example = example_in(skill.body)
     assert {step.call for step in example.steps} <= set(skill.tools)
-    assert re.search(r"[\u4e00-\u9fff、：，]{6}", skill.description)
+    assert re.search(r"[\u4e00-\u9fff、：，]{6}", skill.description_zh)
+    assert not re.search(r"[\u4e00-\u9fff]", skill.description)
     assert re.search(r"[a-z]{4} [a-z]+ ", skill.description)
     assert skill.rounds > len(example.steps)
 

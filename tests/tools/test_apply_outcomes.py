@@ -7,7 +7,7 @@ import pytest
 
 from chatops_bot.domain.errors import ToolFailed, ToolImpossible, ToolRefused
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.people import Effect, Person, Role
 from chatops_bot.domain.policy import Policy
 from chatops_bot.domain.proposal import Proposal, ProposalState, sealed_digest
 from chatops_bot.domain.redaction import Redactor
@@ -181,7 +181,7 @@ async def test_every_fact_that_differs_is_drift(proposal: Proposal, before, now,
 
 
 async def test_of_a_changed_contract_people_see_the_beginning_of_its_hash(proposal: Proposal):
-    done = await applied(Troubled(spec=replace(SWITCH, description="Another.")), proposal)
+    done = await applied(Troubled(spec=replace(SWITCH, effect=Effect.DESTRUCTIVE)), proposal)
     (pair,) = done.content["drifted"].values()
     assert (len(pair["before"]), len(pair["now"])) == (12, 12)
     assert proposal.tool_hash.startswith(pair["before"])

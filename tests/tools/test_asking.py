@@ -66,6 +66,7 @@ async def test_a_wrong_value_goes_back_to_the_model(bench, arguments: str):
 
 
 @pytest.mark.case("sched-V3")
+@pytest.mark.case("prompt-R58")
 async def test_a_viewer_gets_the_refusal_and_no_form(bench):
     done = await bench.call("switch", "{}", Person("U9", "Vera", Role.VIEWER))
     assert done.result.content["refused"] is True

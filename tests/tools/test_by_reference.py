@@ -195,7 +195,7 @@ def test_a_tool_that_only_looks_takes_no_secret():
     class Args(BaseModel):
         key: Annotated[str, SecretArgument()]
 
-    spec = ToolSpec("peek", "Peeks.", Args, Effect.READ, Phrase("看", "peeking"))
+    spec = ToolSpec("peek", Args, Effect.READ, Phrase("看", "peeking"))
     with pytest.raises(ValueError, match="can take no secret argument"):
         Registry([Look(spec=spec)])
 

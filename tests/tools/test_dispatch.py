@@ -29,7 +29,19 @@ from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.spilling import RESULT_CHARS
 from chatops_bot.tools.validation import parse_arguments
 from tests.audit_rows import read_audit
-from tests.small_tools import HOUR, LOOK, OSCAR, SESSION, SWITCH, WORDS, Switch, SwitchArgs, proposer_of
+from tests.small_tools import (
+    HOUR,
+    LOOK,
+    OSCAR,
+    PHRASES,
+    SESSION,
+    SWITCH,
+    WORDS,
+    Switch,
+    SwitchArgs,
+    definitions_of,
+    proposer_of,
+)
 
 
 async def test_a_read_runs_and_is_audited(bench, tmp_path: Path):
@@ -229,7 +241,7 @@ async def test_what_waits_is_told_to_the_model_with_its_code_its_target_and_its_
     again = await bench.call("switch", '{"task_id": 3, "action": "pause"}', call_id="c2")
     assert again.result.status == "waits"
     assert {key: again.result.content[key] for key in told} == told
-    assert again.result.content["card"] == "further up in this conversation"
+    assert again.result.content["status"] == PHRASES.calls.waits_already
 
 
 async def test_a_proposal_remembers_which_call_it_came_from_and_its_language(bench):
@@ -239,9 +251,9 @@ async def test_a_proposal_remembers_which_call_it_came_from_and_its_language(ben
 
 @pytest.mark.case("peer-T38")
 def test_definitions_keep_their_order_and_come_from_the_models(bench):
-    names = [definition.name for definition in bench.registry.definitions("en")]
-    assert names == ["look", "switch", "search"]
-    schema = bench.registry.definitions("en")[1].parameters
+    told = definitions_of(bench.registry).of(bench.registry.names)
+    assert [definition.name for definition in told] == ["look", "switch", "search"]
+    schema = told[1].parameters
     assert schema["required"] == ["task_id", "action"]
     assert schema["properties"]["action"]["enum"] == ["pause", "resume"]
     assert "title" not in json.dumps(schema)

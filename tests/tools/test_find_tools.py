@@ -1,29 +1,53 @@
 """A tool that was missed is found and offered; one of another agent is unknown; old names still reach their tool."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from chatops_bot.app.prompt_files import LANGUAGES
 from chatops_bot.app.routing import with_finder
-from chatops_bot.context.prompt_types import Scenarios
-from chatops_bot.domain.language import Phrase
+from chatops_bot.context.prompt_registry import PromptRegistry
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.proposal import ProposalState
+from chatops_bot.domain.tool import ToolCall, ToolText
+from chatops_bot.ports import Consultations, Tool, ToolContext
 from chatops_bot.tools.invocation import TurnMemory
 from chatops_bot.tools.registry import Registry
 from chatops_bot.tools.toolbox import Toolbox
 from tests.audit_rows import read_audit
-from tests.small_tools import LOOK, SEARCH, SWITCH, Look, Search, Switch
+from tests.small_tools import (
+    LOOK,
+    OSCAR,
+    SEARCH,
+    SESSION,
+    SWITCH,
+    Look,
+    Search,
+    Switch,
+    definitions_of,
+    texts_with,
+)
+
+LEVER = {
+    "en": ToolText("To flip a lever.", "Switches.", {}),
+    "zh": ToolText("开关任务", "切换。", {}),
+}
 
 
-def scenarios(name: str) -> Scenarios:
-    return Scenarios(zh=("开关任务",), en=("To flip a lever.",)) if name == "switch" else Scenarios()
+def prompts_of(tools: Sequence[Tool]) -> PromptRegistry:
+    texts = texts_with(*(tool.spec for tool in tools))
+    own = {lang: {**told, "switch": LEVER[lang]} for lang, told in texts.tools.items()}
+    return PromptRegistry(replace(texts, tools=own))
 
 
 def rewired(bench, *tools) -> None:
     """Has the bench dispatch to these tools and the finder."""
-    bench.registry = Registry(with_finder(tools or (bench.look, bench.switch, bench.search), scenarios))
+    tools = tools or (bench.look, bench.switch, bench.search)
+    bench.prompts = prompts_of(tools)
+    bench.registry = Registry(with_finder(tools, bench.prompts))
     bench.dispatcher = bench.dispatcher_of(bench.registry)
 
 
@@ -39,6 +63,21 @@ async def test_what_is_found_is_offered(bench, query: str):
     assert found(done)[0] == "switch"
     assert done.result.offers[0] == "switch"
     assert done.result.content["tools"][0]["description"] == "Switches."
+
+
+async def test_it_is_found_by_the_words_that_the_texts_have_now_and_told_in_the_language_of_the_turn(bench):
+    rewired(bench)
+    texts = prompts_of((bench.look, bench.switch, bench.search))
+    call = ToolCall("c1", "find_tools", '{"query": "a widget"}')
+    told: dict[Language, dict[str, ToolText]] = {}
+    for lang in LANGUAGES:
+        words = texts.tools(lang)
+        told[lang] = {**words, "look": replace(words["look"], when="widget", what=f"Widgets, {lang}.")}
+    assert found(await bench.call("find_tools", call.arguments)) == []
+    bench.prompts.replace(replace(texts_with(LOOK, SWITCH, SEARCH), tools=told))
+    context = ToolContext(OSCAR, SESSION, "turn_1", consultations=Consultations("zh"))
+    done = await bench.dispatcher.dispatch(call, context, bench.memory, "zh")
+    assert done.result.content["tools"] == [{"name": "look", "description": "Widgets, zh."}]
 
 
 @pytest.mark.case("prompt-R60")
@@ -83,7 +122,8 @@ async def test_an_old_name_and_that_of_the_back_end_reach_the_tool(bench, tmp_pa
     assert [row.tool for _, row in read_audit(tmp_path / "bot.db")] == ["look"], "the audit knows one name"
     proposed = await bench.call("flip", '{"task_id": 3, "action": "pause"}')
     assert proposed.proposal.tool == "switch"
-    shown = str([(each.name, each.description, each.parameters) for each in bench.registry.definitions("en")])
+    told = definitions_of(bench.registry).of(bench.registry.names)
+    shown = str([(each.name, each.description, each.parameters) for each in told])
     assert "peek" not in shown
     assert "backend" not in shown
 

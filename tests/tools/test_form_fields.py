@@ -33,6 +33,9 @@ class Odd(BaseModel):
     shape: dict[str, int] = Field(default_factory=dict)
 
 
+HOW_MANY = Phrase("多少行。", "How many lines.")
+
+
 class Unaskable(BaseModel):
     name: str
     shape: dict[str, int]
@@ -44,7 +47,7 @@ def fields(
     missing = frozenset(
         name for name, info in model.model_fields.items() if info.is_required() and name not in known
     )
-    made = fields_of(model, known, missing, candidates or {})
+    made = fields_of(model, known, missing, candidates or {}, hints={"lines": HOW_MANY, "deep": HOW_MANY})
     assert made is not None
     return {each.name: each for each in made}
 
@@ -88,7 +91,8 @@ def test_what_a_field_is_called_comes_from_the_model():
     assert made["hosts"].label.en == "Hosts"
     assert made["hosts"].example == "web-1, web-2"
     assert made["groups"].label.en == "Groups"
-    assert made["lines"].hint == Phrase("How many lines.", "How many lines.")
+    assert made["lines"].hint == HOW_MANY
+    assert made["deep"].hint is None, "it says itself how people are asked for it"
 
 
 def test_known_values_and_defaults_are_preselected():

@@ -1,7 +1,7 @@
 """A result that was too long is kept whole, redacted, and read back in pieces by the session that it belongs to."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatops_bot.app.bundled import load_description
 from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import Reasoning
@@ -24,8 +23,9 @@ from chatops_bot.stores.sqlite import SqliteStore
 from chatops_bot.tools.asking import Asker
 from chatops_bot.tools.dispatch import Dispatcher
 from chatops_bot.tools.invocation import TurnMemory
-from chatops_bot.tools.read_result import ANSWER_CHARS, LINE_CHARS, ReadResult, as_lines
+from chatops_bot.tools.read_result import ANSWER_CHARS, ReadResult
 from chatops_bot.tools.registry import Registry
+from chatops_bot.tools.result_lines import LINE_CHARS, as_lines, plainly
 from chatops_bot.tools.spilling import KEPT_SECONDS, RESULT_CHARS
 from tests.small_tools import OSCAR, SESSION, WORDS, Look, proposer_of
 
@@ -62,7 +62,7 @@ async def door(tmp_path: Path, clock: ManualClock, ids: CountingIds) -> AsyncIte
     store = await SqliteStore.open(tmp_path / "bot.db", clock)
     look, redactor = Look(), Redactor(["hunter2-and-more"])
     dispatcher = Dispatcher(
-        Registry([look, ReadResult(store.transcripts, store.results, load_description("read_result"))]),
+        Registry([look, ReadResult(store.transcripts, store.results)]),
         policy=Policy(),
         audit=store.audit,
         proposer=proposer_of(store, clock, ids),
@@ -81,7 +81,8 @@ async def test_a_long_result_is_cut_at_the_door_and_its_whole_is_read_by_its_han
     result = await door.does("c1", "look", {})
     assert len(canonical_json(result.content)) <= RESULT_CHARS
     assert result.content["read_result"] == {"handle": "c1"}
-    assert "of 2288894 characters (200000 lines)" in result.content["cut"][0]
+    [cut] = result.content["cut"]
+    assert (cut["key"], cut["of_characters"], cut["of_lines"]) == ("log", 2288894, 200000)
     assert result.content["log"].endswith("line 200000")
     tail = await door.reads("c1", tail=2)
     assert tail.content["lines"] == ["200001: line 199999", "200002: line 200000"]
@@ -158,12 +159,61 @@ async def test_two_ends_at_once_are_an_error_that_says_so(door: Door):
     assert "head, tail and from_line" in result.content["error"]
 
 
-@given(
-    st.dictionaries(st.text(max_size=5), st.text(max_size=3 * LINE_CHARS) | st.lists(st.text()), max_size=4)
+@pytest.mark.parametrize(
+    ("rows", "search"),
+    [
+        (["x" * (LINE_CHARS - 5) + "Connection refused" + "y" * LINE_CHARS], "Connection refused"),
+        ([{"message": 'lost connection at "db-primary"\tport 5432'}], 'at "db-primary"\tport'),
+        ([{"at": {"why": "one\ntwo"}}], "one\ntwo"),
+        (["caf\u00e9"], "cafe\u0301"),
+        (["STRASSE"], "straße"),
+    ],
 )
-def test_all_of_a_result_stands_in_its_lines(content: dict[str, Any]):
+async def test_what_stands_in_a_result_is_found_however_it_is_cut_and_spelled(
+    door: Door, rows: list[Any], search: str
+):
+    door.look.answer = {"rows": [*rows, "another"]}
+    await door.does("c1", "look", {})
+    found = await door.reads("c1", search=search)
+    assert found.content["matching_lines"] >= 1
+    assert not any("another" in line for line in found.content["lines"])
+
+
+async def test_lists_within_objects_are_rows_too(door: Door):
+    door.look.answer = {"a": {"logs": ["one", "two"], "of": {"text": "three\nfour"}}, "b": {"c": 1}}
+    await door.does("c1", "look", {})
+    read = await door.reads("c1")
+    assert [line.partition(": ")[2] for line in read.content["lines"]] == [
+        "a.logs: 2 rows", "one", "two", "a.of.text:", "three", "four", 'b: {"c":1}'
+    ]  # fmt: skip
+
+
+_TEXTS = st.text(max_size=3 * LINE_CHARS)
+
+
+@given(
+    st.dictionaries(
+        st.text(max_size=5),
+        st.recursive(
+            _TEXTS | st.lists(st.text()),
+            lambda held: st.dictionaries(st.text(max_size=5), held),
+            max_leaves=4,
+        ),
+        max_size=4,
+    )
+)
+def test_all_of_a_result_stands_in_its_lines_and_is_found(content: dict[str, Any]):
     lines = list(as_lines(canonical_json(content)))
-    assert all(len(line) <= LINE_CHARS and "\n" not in line for line in lines)
-    for value in content.values():
-        for text in [value] if isinstance(value, str) else value:
-            assert text.replace("\n", "") in "".join(lines)
+    pieces = [piece for line in lines for piece in line.pieces]
+    assert all(len(piece) <= LINE_CHARS and "\n" not in piece for piece in pieces)
+    for text in leaves(content):
+        for line in text.split("\n"):
+            assert any(any(each.has(plainly(line[:200]))) for each in lines)
+
+
+def leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    else:
+        for held in value.values() if isinstance(value, dict) else value:
+            yield from leaves(held)

@@ -95,7 +95,11 @@ def compare(first: Sequence[Run], second: Sequence[Run], seed: int = 1) -> Compa
         is not None
     }
     tokens = (_tokens(one, names), _tokens(two, names))
-    objections = tuple(_objections([run for name in names for run in two[name]], differences, tokens))
+    silent = [_silence([run for name in names for run in arm[name]]) for arm in (one, two)]
+    objections = (
+        *filter(None, silent),
+        *_objections([run for name in names for run in two[name]], differences, tokens),
+    )
     return Comparison(
         first[0].arm,
         second[0].arm,
@@ -142,6 +146,13 @@ def _values(pairs: Sequence[tuple[Rate, Rate]]) -> tuple[float, float] | None:
 def _tokens(runs: Mapping[str, Sequence[Run]], names: Sequence[str]) -> int:
     used = (run.observed.usage for name in names for run in runs[name])
     return sum(usage.prompt_tokens + usage.completion_tokens for usage in used)
+
+
+def _silence(runs: Sequence[Run]) -> str:
+    """Why nothing can be said of an arm: its model answered none of its runs."""
+    if not all(run.observed.trouble or run.observed.waited for run in runs):
+        return ""
+    return f"the model answered no run of {runs[0].arm}, so there is nothing to compare"
 
 
 def _objections(

@@ -19,6 +19,7 @@ from chatops_bot.app.evals.imported import (
     Imported,
     ImportRefused,
     case_id,
+    is_set,
     json_value,
     read_json,
     read_mapping,
@@ -29,9 +30,13 @@ from chatops_bot.domain.language import language_of
 
 HISTORY = "conversation_history.json"
 ISSUES = ("issue_data.json", "investigate_request.json")
+HEALTH = "workload_health_request.json"
+ANY = "*"
+"""As a parameter of a recording: any value."""
 QUESTION = "What is the cause of this? Look at the evidence first.\n\n"
 SOURCE = "HolmesGPT"
 SKIPPED = "skipped in the set itself"
+ASKS_NOTHING = "a history that ends with an answer, to be summarised, and asks nothing"
 LIVE_ONLY = "without recorded results or history, so only a live system could answer"
 
 
@@ -59,7 +64,7 @@ def import_holmes(checkout: Path) -> Imported:
 
 def recording_in(path: Path) -> Recording | None:
     """The recorded result in a text file; None for a text that is none. Raises ImportRefused."""
-    first, _, rest = read_text(path).partition("\n")
+    first, _, rest = read_text(path, errors="replace").partition("\n")
     head = _object(first)
     if head is None or "tool_name" not in head:
         return None
@@ -70,6 +75,8 @@ def recording_in(path: Path) -> Recording | None:
     match = head.get("match_params") or {}
     if not isinstance(match, dict):
         raise ImportRefused(f"{path}, line 1: match_params is no object.")
+    match = {name: None if value == ANY else value for name, value in match.items()}
+    output = output or _data(envelope.get("data"))
     status = envelope.get("status", "success")
     if status == "error":
         return Recording(
@@ -89,9 +96,12 @@ def _cases(file: Path, name: str, problems: list[str], left_out: dict[str, list[
     prompts = texts(spec.get("user_prompt"), file, "user_prompt") or _asked_by_an_issue(folder)
     if not prompts and thread and thread[-1].person:
         prompts, thread = (thread[-1].person,), thread[:-1]
+    if not prompts and thread:
+        left_out.setdefault(ASKS_NOTHING, []).append(name)
+        return
     if not prompts:
         raise ImportRefused(f"{file}: user_prompt is missing, and no issue or history asks anything.")
-    if spec.get("skip"):
+    if is_set(spec.get("skip")):
         left_out.setdefault(SKIPPED, []).append(name)
         return
     if not recordings and not thread:
@@ -100,6 +110,8 @@ def _cases(file: Path, name: str, problems: list[str], left_out: dict[str, list[
     included = "".join(
         _included(folder, each) for each in texts(spec.get("include_files"), file, "include_files")
     )
+    if moment := "".join(texts(spec.get("mocked_date"), file, "mocked_date")):
+        included += f"\n\nIt is {moment} now."
     tags = texts(spec.get("tags"), file, "tags")
     rubric = texts(spec.get("expected_output"), file, "expected_output")
     for number, prompt in enumerate(prompts, 1):
@@ -123,7 +135,15 @@ def _recordings(folder: Path, problems: list[str]) -> Iterator[Recording]:
 
 
 def _asked_by_an_issue(folder: Path) -> tuple[str, ...]:
-    """The question of a case that is about an issue, which stands in a file of its own."""
+    """The question of a case that is about an issue, or about how a workload is, which stands in a file of its own."""
+    if (path := folder / HEALTH).exists():
+        request = read_json(path)
+        asked = request.get("ask") if isinstance(request, dict) else None
+        return (
+            (asked,)
+            if isinstance(asked, str) and asked.strip()
+            else (QUESTION + json.dumps(request, ensure_ascii=False),)
+        )
     for name in ISSUES:
         if (path := folder / name).exists():
             return (QUESTION + json.dumps(read_json(path), ensure_ascii=False, indent=1),)
@@ -135,7 +155,7 @@ def _included(folder: Path, name: str) -> str:
     path = (folder / name).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise ImportRefused(f"{folder}: include_files names {name}, which lies outside of the case.")
-    return f"\n\n{name}:\n{read_text(path)}"
+    return f"\n\n{name}:\n{read_text(path, errors='replace')}"
 
 
 def _history(folder: Path) -> tuple[Said, ...]:
@@ -171,6 +191,13 @@ def _results(calls: Any, results: Mapping[Any, str], path: Path) -> Iterator[Rec
         output = results.get(call.get("id"))
         if output is not None:
             yield Recording(tool=function["name"], match=arguments, content={"output": output})
+
+
+def _data(value: Any) -> str:
+    """The output of a result that stands in its envelope."""
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _text(message: Mapping[str, Any]) -> str:

@@ -13,9 +13,18 @@ from chatops_bot.app.config_file import NamingLoader
 from chatops_bot.app.evals.case import Case
 from chatops_bot.domain.errors import ChatopsError
 
+ID_CHARS = 80
+NULLS = ("", "~", "null", "Null", "NULL")
+
 
 class ImportRefused(ChatopsError):
     """A file of a public set that does not look as it should; the message names it."""
+
+
+class _AsWritten(NamingLoader):
+    """Every plain value is the text that it is written as: `12:30` is no number, `no` is no answer, and no date is impossible."""
+
+    yaml_implicit_resolvers = {"<": NamingLoader.yaml_implicit_resolvers["<"]}  # noqa: RUF012  # as in its base
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +36,10 @@ class Imported:
     left_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-def read_text(path: Path) -> str:
-    """Raises ImportRefused."""
+def read_text(path: Path, errors: str = "strict") -> str:
+    """Raises ImportRefused. `errors` as `str.decode` takes it: what a tool printed may hold any bytes."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig", errors=errors)
     except (OSError, UnicodeDecodeError) as error:
         raise ImportRefused(f"{path}: cannot be read as text ({error}).") from error
 
@@ -54,9 +63,9 @@ def json_value(text: str) -> Any:
 
 
 def read_mapping(path: Path) -> Mapping[str, Any]:
-    """The keys of a YAML file. Raises ImportRefused with the line where there is one."""
+    """The keys of a YAML file, all values as they are written. Raises ImportRefused with the line where there is one."""
     try:
-        value = yaml.load(read_text(path), Loader=NamingLoader)  # noqa: S506  # it is a SafeLoader
+        value = yaml.load(read_text(path), Loader=_AsWritten)  # noqa: S506  # it is a SafeLoader
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ImportRefused(f"{path}, line {line}: is not valid YAML ({error.problem}).") from error
@@ -68,15 +77,33 @@ def read_mapping(path: Path) -> Mapping[str, Any]:
 
 
 def texts(value: Any, path: Path, key: str) -> tuple[str, ...]:
-    """One text or a list of them; none when the key is absent. Raises ImportRefused for anything else."""
-    if value is None:
+    """One text or a list of them; none when the key is absent or null. Of a list, `- it says: so` is a text too, though to YAML
+    it is a key. Raises ImportRefused for anything else."""
+    if value is None or value in NULLS:
         return ()
-    listed = value if isinstance(value, list) else [value]
-    if not all(isinstance(one, str | int | float) for one in listed):
+    listed = [
+        ": ".join(next(iter(one.items()))) if _is_text_to_people(one) else one
+        for one in (value if isinstance(value, list) else [value])
+    ]
+    if isinstance(value, dict) or not all(isinstance(one, str) for one in listed):
         raise ImportRefused(f"{path}: {key} is no text and no list of texts.")
-    return tuple(stripped for one in listed if (stripped := str(one).strip()))
+    return tuple(stripped for one in listed if (stripped := one.strip()))
+
+
+def _is_text_to_people(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and len(value) == 1
+        and all(isinstance(part, str) for part in (*value, *value.values()))
+    )
+
+
+def is_set(value: Any) -> bool:
+    """Whether a key says yes."""
+    return isinstance(value, str) and value.lower() in ("true", "yes", "on")
 
 
 def case_id(*parts: str) -> str:
-    """An id of these words, as ids may look."""
-    return re.sub(r"[^a-z0-9._-]+", "-", "-".join(parts).lower()).strip("-._")[:80]
+    """An id of these words, as ids may look; of what is too long, the last word stays, which tells cases of one folder apart."""
+    *rest, last = (re.sub(r"[^a-z0-9._-]+", "-", part.lower()).strip("-._") for part in parts)
+    return "-".join(("-".join(rest)[: ID_CHARS - 1 - len(last)], last))[:ID_CHARS].strip("-._")

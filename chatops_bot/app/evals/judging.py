@@ -74,6 +74,8 @@ def judge(case: Case, seen: Observed, tools: Tools, secret: Sequence[str] = ()) 
         *_texts(case, seen, secret),
         *_waiting(want, seen),
     ]
+    if seen.trouble and want.outcome != "failed":  # what is missing then has one cause
+        return Verdict((Failure(f"model: {seen.trouble}"), *(each for each in failures if each.critical)), {})
     return Verdict(tuple(failures), _rates(case, seen, tools))
 
 

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from chatops_bot.app.config import secrets_as_set
+from chatops_bot.app.evals.case import CaseInvalid
 from chatops_bot.app.evals.holmes import import_holmes
 from chatops_bot.app.evals.imported import ImportRefused
 from chatops_bot.app.evals.opensre import import_opensre
@@ -43,14 +44,26 @@ def import_set(name: str, checkout: Path, out: Path) -> int:
     if not checkout.is_dir():
         raise ImportRefused(f"{checkout} is no folder; name a checkout of the set, or a folder in one.")
     found = _SETS[name](checkout)
+    problems = list(found.problems)
+    written: set[str] = set()
     for case in found.cases:
-        write_case(out / f"{case.id}.yaml", case, f"Imported from {case.source}.")
-    for problem in found.problems:
+        file = out / f"{case.id}.yaml"
+        if case.id in written:
+            problems.append(f"{case.source}: another case is called {case.id}; the first one is kept.")
+            continue
+        try:
+            write_case(file, case, f"Imported from {case.source}.")
+        except CaseInvalid as error:
+            file.unlink(missing_ok=True)
+            problems.append(f"{case.source}: does not fit into a case: {error}")
+        else:
+            written.add(case.id)
+    for problem in problems:
         _say(problem)
     for reason, names in found.left_out.items():
         _say(f"left out, {reason}: {', '.join(names)}")
-    _say(f"{len(found.cases)} cases are in {out}; {len(found.problems)} problems")
-    return NOT_ALL if found.problems else DONE
+    _say(f"{len(written)} cases are in {out}; {len(problems)} problems")
+    return NOT_ALL if problems else DONE
 
 
 def _say(line: str) -> None:

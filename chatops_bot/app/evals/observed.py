@@ -8,6 +8,7 @@ from chatops_bot.domain.errors import ToolArgumentsInvalid
 from chatops_bot.domain.form import Form
 from chatops_bot.domain.model import Usage
 from chatops_bot.domain.proposal import Proposal
+from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.transcript import Entry, ModelSaid, Prompted, ToolReturned, TurnRested, UserSaid
 from chatops_bot.domain.view import Buttons, View
 from chatops_bot.platforms.terminal.letters import Look
@@ -29,7 +30,7 @@ class ObservedCall:
 class Observed:
     """The last turn of a run. `sources` are the texts of the conversation up to its answer, `earlier` the results of earlier
     turns; `shown` is everything that stood on the screen at the end; `script` what a script missed; `waited` how many seconds an
-    answer was waited for in vain, 0 when it came."""
+    answer was waited for in vain, 0 when it came; `trouble` why the model gave none, in its client's words, empty when it did."""
 
     outcome: str
     answer: str
@@ -48,17 +49,19 @@ class Observed:
     seconds: float = 0.0
     script: tuple[str, ...] = ()
     waited: float = 0.0
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the store and the screen have of a session. `waited` as in `Observed`."""
+    """What the store and the screen have of a session. `waited` and `trouble` as in `Observed`."""
 
     entries: Sequence[Entry]
     views: Mapping[str, View]
     proposals: Sequence[Proposal]
     forms: Sequence[Form]
     waited: float = 0.0
+    trouble: str = ""
 
 
 def observe(kept: Kept, *, registered: frozenset[str], seconds: float, script: Sequence[str]) -> Observed:
@@ -95,6 +98,7 @@ def observe(kept: Kept, *, registered: frozenset[str], seconds: float, script: S
         seconds=seconds,
         script=tuple(script),
         waited=kept.waited,
+        trouble=kept.trouble if rested is not None and rested.outcome is TurnOutcome.FAILED else "",
     )  # fmt: skip
 
 

@@ -83,9 +83,10 @@ def _case(key: Path, categories: Sequence[str], problems: list[str]) -> Case:
         *(
             f"{CATEGORY} {each}"
             for each in texts(answer.get("forbidden_categories"), key, "forbidden_categories")
+            if not category.startswith(each)  # an answer with the right one holds the beginning of it too
         ),
     )
-    loops = answer.get("max_investigation_loops")
+    loops = str(answer.get("max_investigation_loops", ""))
     gold = _gold(str(answer.get("model_response") or "").strip(), says, never, key, problems)
     script = (
         ScriptStep(call=tuple(ScriptedCall(tool=name) for name in evidence)),
@@ -98,7 +99,7 @@ def _case(key: Path, categories: Sequence[str], problems: list[str]) -> Case:
         script=script, models=("scripted", "live"),
         expected=Expected(
             outcome="answered", tools=WantedTools(must=required), says=says, never=never, grounded=False,
-            max_rounds=int(loops) + 1 if isinstance(loops, int) else None,
+            max_rounds=int(loops) + 1 if loops.isdecimal() else None,
             rubric=tuple(f"Rules out: {each}" for each in texts(answer.get("ruling_out_keywords"), key, "ruling_out_keywords")),
         ),
     )  # fmt: skip
@@ -125,7 +126,9 @@ def _evidence(lineage: Sequence[Path], problems: list[str]) -> dict[str, Path]:
     }
     for about in (each / ABOUT for each in lineage if (each / ABOUT).exists()):
         if declared := texts(read_mapping(about).get(AVAILABLE), about, AVAILABLE):
-            return {name: files[name] for name in _known(declared, files, about, AVAILABLE, problems)}
+            if known := _known(declared, files, about, AVAILABLE, problems):
+                return {name: files[name] for name in known}
+            return files  # it calls them by other names
     return files
 
 

@@ -1,16 +1,19 @@
 """Tools that answer from what was recorded: by name, and by the arguments that a recording must hold.
 
 A tool of ours keeps its contract, so the model sees the same schema and wrong arguments are refused as ever; a tool that
-this program does not have takes any arguments. What was not recorded is an error that says so, never an empty result.
+this program does not have takes any arguments, and names those that its recordings are told apart by. What was not recorded is an error that says so, never an empty result.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from chatops_bot.app.bundled import load_phrases
 from chatops_bot.app.evals.case import Recording
+from chatops_bot.context.prompt_registry import PromptTexts
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
@@ -20,6 +23,7 @@ from chatops_bot.domain.tool import (
     Outcome,
     Plan,
     ToolResult,
+    ToolText,
 )
 from chatops_bot.ports import Tool, ToolContext, ToolSpec
 from chatops_bot.tools.registry import Registry
@@ -27,6 +31,15 @@ from chatops_bot.tools.registry import Registry
 
 class _AnyArguments(BaseModel):
     model_config = ConfigDict(extra="allow")
+
+
+@cache
+def _arguments(names: tuple[str, ...]) -> type[BaseModel]:
+    """Of these names, none of them required: a model that is not told which arguments the recordings look at could give none."""
+    fields: dict[str, Any] = {
+        f"argument_{at}": (Any, Field(None, alias=name)) for at, name in enumerate(names)
+    }
+    return create_model("RecordedArguments", __base__=_AnyArguments, **fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +86,7 @@ def recorded_tools(recordings: Sequence[Recording], known: Iterable[Tool]) -> li
         tools.append(_recorded(spec, recordings))
     names |= frozenset(OF_THE_AGENT)
     others = dict.fromkeys(one.tool for one in recordings if one.tool not in names)
-    return [*tools, *(_recorded(_unknown(name), recordings) for name in others)]
+    return [*tools, *(_recorded(_unknown(name, recordings), recordings) for name in others)]
 
 
 def with_recorded(registry: Registry, recordings: Sequence[Recording]) -> Registry:
@@ -82,14 +95,38 @@ def with_recorded(registry: Registry, recordings: Sequence[Recording]) -> Regist
     named = frozenset(OF_THE_AGENT) & {one.tool for one in recordings}
     tools = [_recorded(tool.spec, recordings) if tool.spec.name in named else tool for tool in registry]
     return Registry(
-        [*tools, *(_recorded(_unknown(name), recordings) for name in sorted(named - registry.names))]
+        [
+            *tools,
+            *(_recorded(_unknown(name, ()), recordings) for name in sorted(named - registry.names)),
+        ]
     )
 
 
-def _unknown(name: str) -> ToolSpec:
-    """Of a tool that this program, or this bot, does not have: it takes any arguments."""
+def with_words(texts: PromptTexts, recordings: Sequence[Recording]) -> PromptTexts:
+    """`texts`, with words for the tools that only `recordings` name."""
+    return replace(
+        texts,
+        tools={
+            lang: {
+                tool: ToolText(said, said, {name: name for name in _looked_at(tool, recordings)})
+                for tool in dict.fromkeys(one.tool for one in recordings)
+                if (said := load_phrases()[lang].tools.recorded.format(tool=tool))
+            }
+            | dict(told)
+            for lang, told in texts.tools.items()
+        },
+    )
+
+
+def _unknown(name: str, recordings: Iterable[Recording]) -> ToolSpec:
+    """Of a tool that this program, or this bot, does not have."""
     label = Phrase(f"正在调用 {name}…", f"calling {name}…")
-    return ToolSpec(name, f"Recorded results of {name}.", _AnyArguments, Effect.READ, label)
+    return ToolSpec(name, _arguments(_looked_at(name, recordings)), Effect.READ, label)
+
+
+def _looked_at(tool: str, recordings: Iterable[Recording]) -> tuple[str, ...]:
+    """The arguments by which the recordings of a tool are told apart."""
+    return tuple(dict.fromkeys(name for one in recordings if one.tool == tool for name in one.match))
 
 
 def _recorded(spec: ToolSpec, recordings: Sequence[Recording]) -> Tool:
@@ -113,7 +150,7 @@ def holds(arguments: Any, wanted: Any) -> bool:
 
 def _found(recordings: Sequence[Recording], tool: str, arguments: BaseModel) -> Recording:
     """The recording that says most about these arguments. Raises ToolFailed when none fits, and for a recorded error."""
-    given = arguments.model_dump(mode="json")
+    given = arguments.model_dump(mode="json", by_alias=True)
     fitting = [one for one in recordings if holds(given, one.match)]
     if not fitting:
         raise ToolFailed(_nothing(tool))

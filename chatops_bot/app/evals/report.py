@@ -1,6 +1,7 @@
 """What a run says: a table for people, a JSON object a run for machines, and what the figures do not prove."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
@@ -49,6 +50,9 @@ def _figures(kind: Kind, arm: str, runs: Sequence[Run]) -> Iterator[str]:
     yield f"{kind} · {arm} · {models or 'no model'}: {passed} of {len(runs)} passed" + (
         f", {critical} critical" if critical else ""
     )
+    if troubled := Counter(run.observed.trouble for run in runs if run.observed.trouble):
+        ((most, times),) = troubled.most_common(1)
+        yield f"  {troubled.total()} of {len(runs)} got no answer from the model and count in no rate but that of runs passed; {times} of them: {most}"
     for name, title in METRICS.items():
         rate = sum((run.verdict.rates.get(name, Rate()) for run in runs), Rate())
         if rate.value is not None:
@@ -64,7 +68,7 @@ def _figures(kind: Kind, arm: str, runs: Sequence[Run]) -> Iterator[str]:
         yield f"  {'tokens in, out':<31}{prompt:>7}  {out} ({cached / prompt:.0%} of those in cached)"
     rubrics = len({run.case.id for run in runs if run.case.expected.rubric})
     if rubrics:
-        yield f"  {rubrics} cases have a rubric that a person must judge; --json holds their answers."
+        yield f"  {rubrics} cases have a rubric, of which passed or failed says nothing: a person must judge it; --json holds the answers."
     yield f"  {CAVEATS[kind]}"
 
 
@@ -104,6 +108,7 @@ def jsonl(runs: Iterable[Run]) -> Iterator[str]:
                 "failures": [asdict(failure) for failure in run.verdict.failures],
                 "rates": {name: [rate.hits, rate.of] for name, rate in run.verdict.rates.items() if rate.of},
                 "outcome": seen.outcome,
+                "trouble": seen.trouble,
                 "answer": seen.answer,
                 "calls": [{"tool": c.tool, "arguments": c.arguments, "status": c.status} for c in seen.calls],
                 "proposals": [

@@ -9,7 +9,7 @@ import json
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,19 +20,22 @@ from chatops_bot.app.evals.arms import Arm
 from chatops_bot.app.evals.case import Case, Kind, Said
 from chatops_bot.app.evals.judging import Tools, Verdict, judge
 from chatops_bot.app.evals.observed import Kept, Observed, observe
-from chatops_bot.app.evals.recorded import with_recorded
+from chatops_bot.app.evals.recorded import with_recorded, with_words
 from chatops_bot.app.evals.script import CaseScript
 from chatops_bot.app.evals.worlds import Worlds
 from chatops_bot.app.local_desk import LocalDesk, Rests
 from chatops_bot.app.registry import assembled
 from chatops_bot.app.skills import BotSkills
+from chatops_bot.context.prompt_registry import PromptRegistry
+from chatops_bot.domain.errors import ModelError
 from chatops_bot.domain.form import FormState
-from chatops_bot.domain.model import Reasoning
+from chatops_bot.domain.model import ModelDelta, ModelRequest, Reasoning
 from chatops_bot.domain.people import Effect, Role
 from chatops_bot.domain.proposal import ProposalState
 from chatops_bot.domain.session import SessionKey, TurnOutcome
+from chatops_bot.domain.thread import EarlierMessage
 from chatops_bot.domain.tool import ToolCall
-from chatops_bot.domain.transcript import Entry, ModelSaid, ToolReturned, TurnRested, UserSaid
+from chatops_bot.domain.transcript import EarlierRead, Entry, ModelSaid, ToolReturned, TurnRested, UserSaid
 from chatops_bot.domain.view import View
 from chatops_bot.llm.offline import OfflineModel
 from chatops_bot.platforms.terminal.adapter import CHANNEL, NAME, WORKSPACE, TerminalPlatform
@@ -77,9 +80,10 @@ async def run_case(bench: Bench, case: Case, kind: Kind, arm: Arm, repeat: int =
     """One run of one case, from an empty store to its verdict."""
     script = CaseScript(case.script)
     models: dict[Kind, LLM | None] = {"scripted": script, "offline": OfflineModel(), "live": bench.live}
-    model = models[kind]
-    if model is None:
+    asked = models[kind]
+    if asked is None:
         raise ValueError("a live run needs a configured model")
+    model = _Heard(asked)
     started = time.monotonic()
     async with _desk(bench, case, model, arm) as (desk, registry, store):
         views: dict[str, View] = {}
@@ -90,6 +94,7 @@ async def run_case(bench: Bench, case: Case, kind: Kind, arm: Arm, repeat: int =
             await store.proposals.in_states(frozenset(ProposalState)),
             [form for form in await store.forms.open() if form.state is FormState.OPEN],
             waited=0.0 if in_time else bench.patience[kind],
+            trouble=model.trouble,
         )
     seen = observe(
         kept,
@@ -102,6 +107,28 @@ async def run_case(bench: Bench, case: Case, kind: Kind, arm: Arm, repeat: int =
         frozenset(tool.spec.name for tool in registry if tool.spec.effect is not Effect.READ),
     )
     return Run(case, kind, arm.name, repeat, seen, judge(case, seen, tools, arm.secret(case)))
+
+
+class _Heard:
+    """`model`, and the sentence in which it last failed."""
+
+    def __init__(self, model: LLM) -> None:
+        self._model = model
+        self.trouble = ""
+
+    @property
+    def name(self) -> str:
+        return self._model.name
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelDelta, None]:
+        """See `ports.LLM.stream`."""
+        try:
+            async with aclosing(self._model.stream(request)) as deltas:
+                async for delta in deltas:
+                    yield delta
+        except ModelError as error:
+            self.trouble = error.phrase.en
+            raise
 
 
 @asynccontextmanager
@@ -117,12 +144,13 @@ async def _desk(
         config = bench.config.model_copy(
             update={"agents": bench.config.agents.model_copy(update={"default": case.agent})}
         )
-        registry = assembled(config, bench.worlds.tools(case), bench.skills, store, arm.texts, routed=False)
+        prompts = PromptRegistry(with_words(arm.texts, case.recordings))
+        registry = assembled(config, bench.worlds.tools(case), bench.skills, store, prompts, routed=False)
         registry = with_recorded(registry, case.recordings)
         core = build_core(
             config, bench.secrets, clock=bench.clock, ids=bench.ids, store=store, model=model, registry=registry,
             platform=terminal, directory=people, on_rest=rests.tell, node=node_of(store, bench.ids, None),
-            skills=bench.skills.choice, texts=arm.texts,
+            skills=bench.skills.choice, prompts=prompts,
         )  # fmt: skip
         desk = local_desk(core, terminal, terminal, people, rests, bench.ids)
         stack.push_async_callback(desk.aclose, REST_SECONDS)
@@ -135,8 +163,11 @@ async def _converse(
 ) -> bool:
     """Ask every question in one thread, and put the messages that the last one left on the screen into `views`. False when one
     was not answered within `patience` seconds; then the rest are not asked."""
-    seeded: list[Entry] = []
-    for number, said in enumerate(case.thread, 1):
+    # What the bot said before anybody asked, such as an alert that it posted, stood in the thread before the session began.
+    first = next((at for at, said in enumerate(case.thread) if said.person), len(case.thread))
+    stood = tuple(EarlierMessage(NAME, clock.now(), said.bot) for said in case.thread[:first] if said.bot)
+    seeded: list[Entry] = [EarlierRead("turn_before", clock.now(), stood)] if stood else []
+    for number, said in enumerate(case.thread[first:], 1):
         seeded += _entries(said, f"turn_before_{number}", case, clock)
     # A thread exists from its first entry on, and the desk goes on only with one that exists.
     nobody = TurnRested("turn_before", clock.now(), TurnOutcome.ANSWERED, "")

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from chatops_bot.app.evals.case import Case, load_case
+from chatops_bot.app.evals.case import MAX_BYTES, Case, CaseInvalid, load_case
 from chatops_bot.domain.errors import ChatopsError
 
 WIDTH = 110
@@ -39,6 +39,8 @@ def case_text(case: Case, comment: str = "") -> str:
 
 def write_case(path: Path, case: Case, comment: str = "") -> None:
     """Write a case, and read it again: raises CaseInvalid for one that would not come back, NotWritten where no file can be."""
+    if (size := len(case.model_dump_json())) > MAX_BYTES:  # writing it as YAML takes minutes
+        raise CaseInvalid(f"{path}: {size} bytes are more than the {MAX_BYTES} of a case.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(case_text(case, comment), encoding="utf-8")

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
+from chatops_bot.context.fence import unfence
+from chatops_bot.context.skill_text import unframed
 from chatops_bot.domain.language import Language, language_of_words
 from chatops_bot.domain.model import (
     AssistantMessage,
@@ -19,10 +21,11 @@ from chatops_bot.domain.model import (
     ToolMessage,
     UserMessage,
 )
+from chatops_bot.domain.regex import regex
+from chatops_bot.domain.skill import LOAD_SKILL, Skill
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.llm.offline.content import Content, arguments_of, content_of, rows_of
 from chatops_bot.llm.offline.decisions import OpenProposal, Record, decisions_in
-from chatops_bot.llm.offline.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,8 @@ class Conversation:
     """`records` and `proposals` (those not decided yet) are newest first.
 
     `history` is what came before the newest message. `earlier`: texts of the thread before the bot was spoken to, other
-    people's words, newest first. `now` is the time that the request states, None when it states none.
+    people's words, newest first. `now` is the time that the request states, None when it states none. `skills`, `agents` and
+    `is_shared` are those of the request.
     """
 
     text: str
@@ -60,6 +64,9 @@ class Conversation:
     earlier: tuple[str, ...]
     offered: Mapping[str, ToolDefinition]
     now: datetime | None = None
+    skills: tuple[Skill, ...] = ()
+    agents: tuple[str, ...] = ()
+    is_shared: bool = True
 
 
 def read(request: ModelRequest) -> Conversation:
@@ -69,7 +76,7 @@ def read(request: ModelRequest) -> Conversation:
         (place for place, message in enumerate(messages) if isinstance(message, UserMessage)), default=0
     )
     asked = messages[start] if messages else None
-    text = asked.text if isinstance(asked, UserMessage) else ""
+    text = _own_words(asked.text) if isinstance(asked, UserMessage) else ""
     history, turn = messages[:start], messages[start:]
     said = [message for message in turn if isinstance(message, AssistantMessage)]
     records, proposals = decisions_in(history)
@@ -86,7 +93,18 @@ def read(request: ModelRequest) -> Conversation:
         earlier=tuple(reversed([*_earlier(messages)])),
         offered={tool.name: tool for tool in request.tools if request.may_call},
         now=next((_now(message.text) for message in turn if isinstance(message, ContextMessage)), None),
+        skills=request.skills,
+        agents=request.agents,
+        is_shared=request.is_shared,
     )
+
+
+def _own_words(text: str) -> str:
+    """What is asked: an agent that consults another puts its question in a fence."""
+    try:
+        return unfence(text).strip()
+    except ValueError:
+        return text
 
 
 def _language(text: str, history: Sequence[Message]) -> Language:
@@ -105,7 +123,9 @@ def results_in(turn: Iterable[Message]) -> Iterable[Result]:
             calls |= {call.id: call for call in message.calls}
         elif isinstance(message, ToolMessage) and message.call_id in calls:
             call = calls[message.call_id]
-            yield Result(call.name, arguments_of(call), content_of(message.text))
+            skill = unframed(message.text) if call.name == LOAD_SKILL else None
+            content = content_of(message.text) if skill is None else {"text": skill}
+            yield Result(call.name, arguments_of(call), content)
 
 
 def _earlier(messages: Iterable[Message]) -> Iterable[str]:
@@ -123,8 +143,9 @@ _NOW = regex(
 
 
 def _now(context: str) -> datetime | None:
-    """The current time in the session's zone, as the context states it (see `prompt_factory`)."""
-    match = _NOW.search(context)
+    """The current time in the session's zone, as the context states it (see `prompt_factory`), and not as some data in it does."""
+    stated = (_NOW.search(line) for line in context.splitlines() if not line.startswith("| "))
+    match = next(filter(None, stated), None)
     if match is None:
         return None
     offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"]))

@@ -8,7 +8,7 @@ Changing verbs are matched strictly (see `verbs`); questions are matched loosely
 import re
 from enum import StrEnum
 
-from chatops_bot.llm.offline.regex import regex
+from chatops_bot.domain.regex import regex
 
 
 class Kind(StrEnum):
@@ -32,6 +32,9 @@ class Kind(StrEnum):
     HELP = "help"
     HELD = "held"
     ALTER = "alter"
+    SKILLS = "skills"
+    SKILL = "skill"
+    CONSULT = "consult"
 
 
 WRITES = frozenset({Kind.PAUSE, Kind.RESUME, Kind.TRIGGER, Kind.RETRY, Kind.DELETE, Kind.CREATE})

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ToolDefinition
+from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.tool import FIND_TOOLS
 from chatops_bot.llm.offline import report
 from chatops_bot.llm.offline.content import Content
@@ -57,17 +58,30 @@ class Told(Exception):
         self.text = text
 
 
+def sayable(conversation: Conversation) -> list[Skill]:
+    """The skills whose names may be said here: where others read along, none that not everybody may see."""
+    return [
+        skill for skill in conversation.skills if not (conversation.is_shared and skill.audience.is_personal)
+    ]
+
+
 class Desk:
     """The facts of one turn and the tools that it may use."""
 
     def __init__(self, conversation: Conversation) -> None:
         self.language: Language = conversation.language
         self.reader = Reader(conversation.language, conversation.now.tzinfo if conversation.now else None)
+        self.skills = tuple(skill.name for skill in sayable(conversation))
         self._offered = conversation.offered
         self._results = {call(result.tool, result.arguments): result for result in conversation.results}
 
     def offers(self, tool: str) -> bool:
         return tool in self._offered
+
+    @property
+    def offers_anything(self) -> bool:
+        """Whether calls may be made at all; without them a turn sums up what it has."""
+        return bool(self._offered)
 
     def gather(self, *wanted: tuple[str, Mapping[str, Any]]) -> list[Result]:
         """The results of several reads, errors included. Raises Pending, or Told when a tool is not offered."""

@@ -75,7 +75,10 @@ def _by_name(desk: Desk, name: str, is_exact: bool) -> Task:
     if len(same) == 1:
         return same[0]
     near = nearest(name, [task.name for task in everything])
-    raise Told(report.no_such_task(name, near, bool(everything), desk.language))
+    said = report.no_such_task(name, near, bool(everything), desk.language)
+    is_skill = folded(name) in map(folded, desk.skills)
+    hint = [report.skill_of_that_name(name, desk.language)] if is_skill else []
+    raise Told(report.sentences(desk.language, said, *hint))
 
 
 def _named_rows(content: Content) -> list[Task]:

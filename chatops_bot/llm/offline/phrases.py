@@ -19,8 +19,7 @@ HELP = Phrase(
     "- 暂停 nightly-report / 恢复 nightly-report / 触发 nightly-report\n"
     "- 重试运行 88 / 删除任务 old-report\n"
     "- 创建 shell 任务 clean-tmp，每天凌晨2点执行 `find /tmp -mtime +7 -delete`\n"
-    "- 成功了吗？（查看上一次变更的结果）\n\n"
-    "所有变更都要有人批准后才执行。",
+    "- 成功了吗？（查看上一次变更的结果）",
     "You can ask:\n"
     "- what failed recently? / any failures in the last 3 hours?\n"
     "- why did nightly-report fail? / analyse run 88\n"
@@ -30,9 +29,13 @@ HELP = Phrase(
     "- pause nightly-report / resume nightly-report / trigger nightly-report\n"
     "- retry run 88 / delete task old-report\n"
     "- create shell task clean-tmp every night at 2 running `find /tmp -mtime +7 -delete`\n"
-    "- did it work? (the outcome of the last change)\n\n"
-    "Every change runs only after a person approves it.",
+    "- did it work? (the outcome of the last change)",
 )
+HELP_SKILLS = Phrase(
+    "- 有哪些技能？ / 用 shift-handover 技能", "- which skills do you have? / use the skill shift-handover"
+)
+HELP_CONSULT = Phrase("- 问一下 {agent}：最近有什么失败？", "- ask {agent} what failed recently")
+HELP_END = Phrase("所有变更都要有人批准后才执行。", "Every change runs only after a person approves it.")
 NOT_UNDERSTOOD = Phrase("没看懂这句话；规则只认识固定的问法。", "No rule understands that.")
 
 FORM_WAITS = Phrase(
@@ -82,6 +85,14 @@ WHICH_TASK = Phrase(
 WHICH_OF = Phrase(
     "{verb}" + WHICH.zh + "这里提到了多个（最近提到的在前），请写出任务名：",
     "{verb} " + WHICH.en + " Several were named here, newest first. Write the name:",
+)
+SKILL_BEGINS = Phrase("的查询从一个任务开始", "begin with a task")
+"""What the question below alone says."""
+WHICH_TASK_FOR = Phrase(
+    "技能 {name} " + SKILL_BEGINS.zh + "，请写出任务名，例如：`用 {name} 技能看 nightly-report`",
+    "The lookups of the skill {name} "
+    + SKILL_BEGINS.en
+    + ". Name it, e.g. `use the skill {name} for nightly-report`",
 )
 NOTHING_NAMED = Phrase("这里没有提到任何任务。", "Nothing here names a task.")
 NEWEST_OF_ANY = Phrase("所有任务里最近的一次失败是：", " The newest failure of any task is this:")
@@ -170,6 +181,10 @@ HELD_BACK = Phrase(
     "The other changes are not proposed yet: answer the question here and ask again.",
 )
 NO_SUCH_TASK = Phrase("没有名为 {name} 的任务。", "There is no task named {name}.")
+SKILL_OF_THAT_NAME = Phrase(
+    "有一个同名的技能，要用它请说：`用 {name} 技能`。",
+    "There is a skill of that name; to use it, say `use the skill {name}`.",
+)
 DID_YOU_MEAN = Phrase(
     "您是指 {near} 吗？请用完整的任务名再说一次。", "Did you mean {near}? Ask again with the full name."
 )

@@ -11,10 +11,12 @@ from dataclasses import replace
 from chatops_bot.context.filled_form import filled_form_in
 from chatops_bot.llm.offline import (
     changes,
+    consulting,
     phrases,
     questions,
     report,
     run_findings,
+    skills,
     task_findings,
     worker_findings,
 )
@@ -26,7 +28,7 @@ from chatops_bot.llm.offline.desk import Answer, Call, Desk, Pending, Told, hour
 from chatops_bot.llm.offline.filled import call_with
 from chatops_bot.llm.offline.open_form import answer_in_words, open_form_of
 from chatops_bot.llm.offline.quoting import Reader
-from chatops_bot.llm.offline.understanding import Intent
+from chatops_bot.llm.offline.understanding import Intent, with_skills
 from chatops_bot.llm.offline.windows import Window
 
 _MOST_CALLS = 8
@@ -39,19 +41,22 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
     if filled is not None:
         desk = Desk(replace(conversation, language=filled.language))
         return call_with(filled.tool, filled.arguments, desk)
-    intents = understand_reply(conversation.text, conversation.history, conversation.now)
+    desk = Desk(conversation)
+    skills_here = {skill.name for skill in conversation.skills}
+    intents = with_skills(
+        understand_reply(conversation.text, conversation.history, conversation.now), skills_here
+    )
     if GO_ON.fullmatch(conversation.text.lower()) and (conversation.records or conversation.proposals):
         intents = (Intent(Kind.VERIFY),)
     form = open_form_of(conversation.author, conversation.history)
     if form is not None:
         answered = answer_in_words(conversation.text, form, intents)
         if answered is not None:
-            return call_with(form.tool, answered, Desk(conversation))
+            return call_with(form.tool, answered, desk)
         if not intents:
             return Answer(report.form_waits(form.missing, conversation.language))
     if not intents:
-        return Answer(report.help_text(conversation.language, understood=not conversation.text.strip()))
-    desk = Desk(conversation)
+        return questions.help_text(desk, conversation, understood=not conversation.text.strip())
     answers: list[Answer] = []
     pending: list[Call] = []
     is_open = False
@@ -116,6 +121,9 @@ _PLANS: dict[Kind, Callable[[Desk, Conversation, Intent], Answer]] = {
     Kind.HELP: questions.help_text,
     Kind.HELD: questions.held,
     Kind.ALTER: questions.cannot_alter,
+    Kind.SKILLS: skills.list_skills,
+    Kind.SKILL: skills.use_skill,
+    Kind.CONSULT: consulting.consult,
     Kind.PAUSE: changes.change("pause_task", action="pause"),
     Kind.RESUME: changes.change("pause_task", action="resume"),
     Kind.TRIGGER: changes.change("trigger_task"),

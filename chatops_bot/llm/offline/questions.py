@@ -267,8 +267,12 @@ def cannot_alter(desk: Desk, conversation: Conversation, intent: Intent) -> Answ
     return Answer(f"{said}\n\n{now}")
 
 
-def help_text(desk: Desk, *_: object) -> Answer:
-    return Answer(report.help_text(desk.language, understood=True))
+def help_text(
+    desk: Desk, conversation: Conversation, _: Intent | None = None, *, understood: bool = True
+) -> Answer:
+    agent = next(iter(conversation.agents), "")
+    skills = bool(desk.skills)
+    return Answer(report.help_text(desk.language, understood=understood, skills=skills, agent=agent))
 
 
 def held(desk: Desk, _: Conversation, intent: Intent) -> Answer:

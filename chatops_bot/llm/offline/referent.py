@@ -9,14 +9,18 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from chatops_bot.domain.model import Message, RecordMessage, UserMessage
+from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, UserMessage
+from chatops_bot.domain.regex import regex
+from chatops_bot.domain.skill import LOAD_SKILL
+from chatops_bot.domain.tool import CONSULT_AGENT
 from chatops_bot.llm.offline import fillers
 from chatops_bot.llm.offline.arguments import NOTHING, Target, ids_in, mask
-from chatops_bot.llm.offline.content import Content, id_of, rows_of
+from chatops_bot.llm.offline.content import Content, arguments_of, id_of, rows_of
 from chatops_bot.llm.offline.conversation import Result, results_in
 from chatops_bot.llm.offline.decisions import record_of
-from chatops_bot.llm.offline.regex import regex
 
+_NAMED_BY = {LOAD_SKILL: "name", CONSULT_AGENT: "agent_id"}
+"""Calls that name what is no task, and the argument that does."""
 _SHORTEST_NAME = 3
 """Letters of a Latin name that is found in running text: a task named "db" would be found everywhere."""
 
@@ -59,10 +63,19 @@ def _decided_in(turn: Sequence[Message]) -> Target | None:
 
 
 def _asked_in(turn: Sequence[Message]) -> Target | None:
+    called_upon = {
+        str(arguments_of(call).get(_NAMED_BY[call.name])).casefold()
+        for message in turn
+        if isinstance(message, AssistantMessage)
+        for call in message.calls
+        if call.name in _NAMED_BY
+    }
     for message in turn:
         if isinstance(message, UserMessage):
             masked = mask(message.text)
-            names, ids = masked.names_in(masked.text)[::-1], ids_in(masked.text).tasks[::-1]
+            said = masked.names_in(masked.text)[::-1]
+            names = tuple(name for name in said if name.casefold() not in called_upon)
+            ids = ids_in(masked.text).tasks[::-1]
             if names or ids:
                 return Target(names, () if names else ids)
     return None

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase, language_of
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import phrases
 from chatops_bot.llm.offline.content import UNREADABLE, Content
 from chatops_bot.llm.offline.conversation import Result
 from chatops_bot.llm.offline.cues import Hold, Kind
 from chatops_bot.llm.offline.decisions import OpenProposal, Record
-from chatops_bot.llm.offline.quoting import Reader, code, fact
-from chatops_bot.llm.offline.regex import regex
+from chatops_bot.llm.offline.quoting import Reader, code, fact, one_line
 
 _NAMES_SHOWN = 8
 
@@ -31,6 +31,11 @@ def task_label(task: Mapping[str, Any]) -> str:
 def status_word(value: object, language: Language) -> str:
     phrase = phrases.STATUSES.get(str(value))
     return phrase.said_in(language) if phrase else fact(value)
+
+
+def sentences(language: Language, *said: str) -> str:
+    """Whole sentences as one text, in Chinese without spaces between them."""
+    return ("" if language == "zh" else " ").join(said)
 
 
 def listed(values: Sequence[object]) -> str:
@@ -105,6 +110,10 @@ def which_task(kind: Kind, language: Language) -> str:
     )
 
 
+def which_task_for(skill: str, language: Language) -> str:
+    return phrases.WHICH_TASK_FOR.filled(name=skill).said_in(language)
+
+
 def which_of(kind: Kind, labels: Sequence[str], language: Language) -> str:
     """The question which of several tasks is meant; `labels` newest first."""
     verb = phrases.VERBS.get(kind, phrases.VERBS[Kind.DETAIL])
@@ -115,6 +124,10 @@ def which_of(kind: Kind, labels: Sequence[str], language: Language) -> str:
 
 def asks_which(said: str, kind: Kind, names: Sequence[str]) -> bool:
     """Whether `said` holds one of the questions above or below, in either language: which task is meant for `kind`, or by `names`."""
+    if kind is Kind.SKILL and any(
+        said_so in said for said_so in (phrases.SKILL_BEGINS.zh, phrases.SKILL_BEGINS.en)
+    ):
+        return True
     verb = phrases.VERBS.get(kind, phrases.VERBS[Kind.DETAIL])
     heads = [verb.zh + phrases.WHICH.zh, f"{verb.en} {phrases.WHICH.en}"]
     for phrase in (phrases.NO_SUCH_TASK, phrases.SEVERAL_TASKS) if names else ():
@@ -139,10 +152,14 @@ def several_tasks(name: str, tasks: Sequence[Mapping[str, Any]], language: Langu
 def no_such_task(name: str, near: Sequence[str], has_tasks: bool, language: Language) -> str:
     said = phrases.NO_SUCH_TASK.filled(name=code(name, 128)).said_in(language)
     if not has_tasks:
-        return f"{said} {phrases.NO_TASKS.said_in(language)}"
+        return sentences(language, said, phrases.NO_TASKS.said_in(language))
     if not near:
         return said
-    return f"{said} {phrases.DID_YOU_MEAN.filled(near=listed(near)).said_in(language)}"
+    return sentences(language, said, phrases.DID_YOU_MEAN.filled(near=listed(near)).said_in(language))
+
+
+def skill_of_that_name(name: str, language: Language) -> str:
+    return phrases.SKILL_OF_THAT_NAME.filled(name=one_line(name, 64)).said_in(language)
 
 
 def exact_for_delete(task: Mapping[str, Any], language: Language) -> str:
@@ -218,9 +235,13 @@ def taken_back(undone: Record, reader: Reader) -> str:
     return "\n".join(line for line in (said.said_in(reader.language), times.note()) if line)
 
 
-def help_text(language: Language, *, understood: bool) -> str:
-    said = phrases.HELP.said_in(language)
-    return said if understood else f"{phrases.NOT_UNDERSTOOD.said_in(language)} {said}"
+def help_text(language: Language, *, understood: bool, skills: bool = False, agent: str = "") -> str:
+    """What can be asked; of skills and of another agent only where there are any."""
+    more = [phrases.HELP_SKILLS.said_in(language)] if skills else []
+    more += [phrases.HELP_CONSULT.filled(agent=agent).said_in(language)] if agent else []
+    listed = "\n".join([phrases.HELP.said_in(language), *more])
+    said = f"{listed}\n\n{phrases.HELP_END.said_in(language)}"
+    return said if understood else sentences(language, phrases.NOT_UNDERSTOOD.said_in(language), said)
 
 
 def form_waits(missing: Sequence[str], language: Language) -> str:

@@ -6,9 +6,11 @@ a later time or "all of them" is held and explained, never acted on.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import cues
 from chatops_bot.llm.offline.alterations import is_alteration
 from chatops_bot.llm.offline.arguments import (
@@ -23,9 +25,9 @@ from chatops_bot.llm.offline.arguments import (
     mask,
     plain_name_in,
 )
+from chatops_bot.llm.offline.called_upon import CalledUpon, called_upon
 from chatops_bot.llm.offline.creation import NewTask, new_task_in
 from chatops_bot.llm.offline.cues import WRITES, Hold, Kind
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.verbs import REPORTING, Wish, creates_alone, is_prohibition, wish_in
 from chatops_bot.llm.offline.windows import Window, window_in
 
@@ -52,7 +54,7 @@ class Intent:
     """One thing that is wanted. `hold` is set for Kind.HELD, `new_task` for Kind.CREATE.
 
     `window` is None where the sentence names no time. `is_bare`: a task or run was named and nothing asked; it is shown unless something else of the message is about it.
-    `held` is the change that Kind.HELD keeps from being made.
+    `held` is the change that Kind.HELD keeps from being made. `said` is the skill or agent that is called upon, as people put it.
     """
 
     kind: Kind
@@ -63,6 +65,7 @@ class Intent:
     new_task: NewTask | None = None
     is_bare: bool = False
     held: Kind | None = field(default=None, compare=False)
+    said: str = ""
 
 
 def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
@@ -76,13 +79,38 @@ def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
         if cues.RETRACTION.fullmatch(sentence) and any(intent.kind in WRITES for intent in intents):
             intents = [_held(intent) for intent in intents]
             continue
-        if any(intent.kind is Kind.CREATE for intent in intents):
-            continue  # the whole message describes the new task
+        if any(intent.kind in (Kind.CREATE, Kind.CONSULT) for intent in intents):
+            continue  # the whole message describes the new task, or is what the agent is asked
         _read_sentence(message, sentence, intents, now)
     joined = _joined(intents)
     # A greeting is answered only where nothing else is asked.
     wanted = tuple(intent for intent in joined if intent.kind is not Kind.HELP)
     return (wanted or joined)[:_MOST_INTENTS]
+
+
+def with_skills(intents: tuple[Intent, ...], known: Collection[str]) -> tuple[Intent, ...]:
+    """`intents` where skills of the `known` names can be used: what else is asked beside one is what it is to be used for.
+
+    Who says to use what is none of them, and does not call it a skill, has named a task.
+    """
+    told = tuple(_skill_or_task(intent, known) for intent in intents)
+    used = [intent for intent in told if intent.kind is Kind.SKILL]
+    if not used:
+        return told
+    about = [intent for intent in told if intent.kind not in {*WRITES, Kind.SKILL, Kind.HELD}]
+    target = next((each.target for each in (*used, *about) if not each.target.is_empty), NOTHING)
+    window = next((each.window for each in (*used, *about) if each.window is not None), None)
+    first = replace(used[0], target=target, window=window)
+    return tuple(first if each is used[0] else each for each in told if each not in about)
+
+
+def _skill_or_task(intent: Intent, known: Collection[str]) -> Intent:
+    if intent.kind is not Kind.SKILL or not intent.is_bare:
+        return intent
+    if intent.said.casefold() not in known:
+        return replace(intent, kind=Kind.DETAIL, said="")
+    others = tuple(name for name in intent.target.names if name != intent.said)
+    return replace(intent, target=replace(intent.target, names=others), is_bare=False)
 
 
 def _held(intent: Intent, why: Hold = Hold.NEGATED) -> Intent:
@@ -102,6 +130,12 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
             clause = cues.CONTRAST.sub(" ", clause, count=1)
         if cues.RETRACTION.fullmatch(clause) and any(intent.kind in WRITES for intent in intents):
             intents[:] = [_held(intent) for intent in intents]
+            continue
+        upon = called_upon(message, clause)
+        if upon is not None:
+            intents.append(_called(upon, hold, window_in(clause, now)))
+            if upon.kind is Kind.CONSULT:
+                return
             continue
         wish = wish_in(clause)
         if recurs and is_new and creates_alone(clause):
@@ -128,16 +162,9 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
             Hold.NEGATED if is_prohibited else Hold.REPORTED if is_reported and not wish.is_polite else hold
         )
         if wish.kind is Kind.CREATE:
-            # A schedule speaks of every day and of times: only these two hold a creation.
-            is_held = held in (Hold.NEGATED, Hold.CONDITIONAL, Hold.REPORTED)
-            intents[first:] = [
-                intent for intent in intents[first:] if not intent.is_bare
-            ]  # what it is to run
-            intents.append(
-                Intent(Kind.HELD, hold=held, held=Kind.CREATE)
-                if is_held
-                else Intent(Kind.CREATE, new_task=new_task_in(message))
-            )
+            # What was only named before is what the task is to run.
+            spoken = [intent for intent in intents[first:] if not intent.is_bare]
+            intents[first:] = [*spoken, _creation(message, held)]
             return
         held = held or (Hold.PART if wish.is_partial else None)
         intent = Intent(wish.kind, _target(message, clause, wish.kind, wish.words))
@@ -145,6 +172,22 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
     if any(intent.hold is Hold.CONDITIONAL for intent in intents[first:]):
         # "If it fails again, …": the condition is not a question.
         intents[first:] = [intent for intent in intents[first:] if intent.kind is Kind.HELD]
+
+
+def _creation(message: Masked, held: Hold | None) -> Intent:
+    """A schedule speaks of every day and of times: only these three hold a creation."""
+    if held in (Hold.NEGATED, Hold.CONDITIONAL, Hold.REPORTED):
+        return Intent(Kind.HELD, hold=held, held=Kind.CREATE)
+    return Intent(Kind.CREATE, new_task=new_task_in(message))
+
+
+def _called(upon: CalledUpon, hold: Hold | None, window: Window | None) -> Intent:
+    if upon.kind is Kind.HELD:
+        return Intent(Kind.HELD, Target((upon.said,) if upon.said else ()), hold=Hold.NEGATED)
+    if upon.kind is not Kind.SKILLS and hold in (Hold.CONDITIONAL, Hold.DEFERRED):
+        return Intent(Kind.HELD, hold=hold)
+    names = (upon.said, *upon.names) if upon.is_bare else upon.names
+    return Intent(upon.kind, Target(names), window=window, is_bare=upon.is_bare, said=upon.said)
 
 
 def _creates(clause: str) -> bool:

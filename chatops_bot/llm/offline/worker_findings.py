@@ -119,3 +119,15 @@ def load_history(content: Content, worker_id: str, hours: int, reader: Reader) -
         ),
         times.note(),
     )
+
+
+def load_histories(content: Content, hours: int, reader: Reader) -> str:
+    """The load of each worker over the samples given, worker by worker."""
+    rows = rows_of(content, "snapshots")
+    named = dict.fromkeys(str(row.get("worker_id")) for row in rows)
+    if not named:
+        return reader.say("没有负载采样。", "There are no load samples.")
+    of_each = ({"snapshots": [row for row in rows if str(row.get("worker_id")) == name]} for name in named)
+    return "\n".join(
+        load_history(samples, name, hours, reader) for name, samples in zip(named, of_each, strict=True)
+    )

@@ -1,4 +1,4 @@
-"""Who a Slack user is: the name and the groups from Slack, the role from config.
+"""Who a Slack user is: the name, the time zone and the groups from Slack, the role from config.
 
 A role needs both: config must give it, and Slack must say that its holder is an active full member of this workspace.
 When Slack cannot be asked, what it said within the last hour still counts; after that nobody has a role. Of user groups only
@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 from chatops_bot.domain.errors import PlatformError, PlatformUnavailable
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.roster import Roster
+from chatops_bot.domain.zones import zone_named
 from chatops_bot.platforms.slack.api import Json, SlackApi
 from chatops_bot.ports import Clock
 
@@ -31,6 +32,7 @@ _UNKNOWN_USER = ("user_not_found", "user_not_visible", "users_not_found")
 class _Member:
     name: str
     is_full_member: bool
+    timezone: str = ""
 
 
 class SlackDirectory:
@@ -52,7 +54,8 @@ class SlackDirectory:
         )
         if not member.is_full_member:
             return Person(user_id, member.name, Role.GUEST)
-        return Person(user_id, member.name, self._roster.role(user_id, groups, channel), groups)
+        role = self._roster.role(user_id, groups, channel)
+        return Person(user_id, member.name, role, groups, member.timezone)
 
     async def members(self, group: str) -> frozenset[str]:
         """The user ids of the members of a group that config names. Raises PlatformUnavailable as `person` does, and while there is
@@ -99,7 +102,7 @@ class SlackDirectory:
                 "no_member",
             )
         home = (await self._api.identity()).team_id
-        return _Member(_name(user) or user_id, _is_full_member(user, home))
+        return _Member(_name(user) or user_id, _is_full_member(user, home), _timezone(user))
 
     async def _read_groups(self, _all: str) -> Mapping[str, frozenset[str]]:
         """The members of each group that config names. One call for all of them: right before a change runs each is asked for."""
@@ -154,6 +157,12 @@ def _name(user: Json) -> str:
     profile = user.get("profile", {})
     names = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
     return next((str(name).strip() for name in names if name and str(name).strip()), "")
+
+
+def _timezone(user: Json) -> str:
+    """Where this machine does not know the zone, as if Slack had told none."""
+    name = str(user.get("tz") or "")
+    return name if zone_named(name) else ""
 
 
 def _is_full_member(user: Json, home: str) -> bool:

@@ -1,6 +1,8 @@
 """`auth.test`, `users.*`, `usergroups.*`, `bots.info`, `team.info`: who is here."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from chatops_bot.simulators.slack.api_reads import page_of
 from chatops_bot.simulators.slack.arguments import Api, Arguments
@@ -115,9 +117,7 @@ def _user(api: Api, user_id: str) -> Json:
         "real_name": name,
         "deleted": False,
         "color": (BOT_COLOR if person is None else person.color).lstrip("#"),
-        "tz": "Asia/Shanghai",
-        "tz_label": "China Standard Time",
-        "tz_offset": 28800,
+        **_zone("UTC" if person is None else person.tz, api.clock.time()),
         "profile": {**profile, "team": identity.team_id},
         "is_admin": person is not None and person.role == "admin",
         "is_owner": False,
@@ -128,6 +128,12 @@ def _user(api: Api, user_id: str) -> Json:
         "is_app_user": False,
         "updated": identity.created,
     }
+
+
+def _zone(name: str, now: float) -> Json:
+    moment = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(name))
+    offset = moment.utcoffset() or timedelta()
+    return {"tz": name, "tz_label": str(moment.tzname()), "tz_offset": int(offset.total_seconds())}
 
 
 METHODS = {

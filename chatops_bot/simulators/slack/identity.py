@@ -31,6 +31,7 @@ class Person(_Stored):
     color: str
     token: str
     dm: str
+    tz: str = "UTC"
 
 
 class Channel(_Stored):
@@ -117,10 +118,10 @@ class Identity(_Stored):
 
 
 PEOPLE = (
-    ("vera", "Vera Lindqvist", "viewer", "Support lead", "#5865b8"),
-    ("oscar", "林浩然", "operator", "On-call engineer", "#1f7a6f"),
-    ("ana", "Ana Duarte", "approver", "Incident commander", "#b8457a"),
-    ("adam", "陈思远", "admin", "Platform owner", "#94601f"),
+    ("vera", "Vera Lindqvist", "viewer", "Support lead", "#5865b8", "Europe/Stockholm"),
+    ("oscar", "林浩然", "operator", "On-call engineer", "#1f7a6f", "Asia/Shanghai"),
+    ("ana", "Ana Duarte", "approver", "Incident commander", "#b8457a", "Europe/Lisbon"),
+    ("adam", "陈思远", "admin", "Platform owner", "#94601f", "Asia/Shanghai"),
 )
 CHANNELS = (("incidents", "Live incidents: one thread each"), ("ops", "Day-to-day operations"))
 GROUPS = (("incident-leads", "Incident leads", ("ana", "adam")),)
@@ -153,8 +154,9 @@ def _create(now: float) -> Identity:
             color=color,
             token="xoxp-" + secrets.token_hex(24),
             dm=random_id("D"),
+            tz=tz,
         )
-        for key, name, role, title, color in PEOPLE
+        for key, name, role, title, color, tz in PEOPLE
     )
     rooms = [Channel(id=random_id("C"), name=name, kind="channel", topic=topic) for name, topic in CHANNELS]
     direct = [Channel(id=person.dm, name=person.key, kind="im", person=person.key) for person in people]

@@ -11,13 +11,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchem
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from chatops_bot.domain.errors import ArgumentWrong
 from chatops_bot.domain.form import AskedAs
 from chatops_bot.domain.language import Phrase
 
 
 def _refuse_bool(value: Any) -> Any:
     if isinstance(value, bool):
-        raise ValueError("must be an integer")  # pydantic turns ValueError alone into a field error
+        raise ArgumentWrong(Phrase("必须是整数。", "Must be a whole number."))
     return value
 
 
@@ -26,17 +27,17 @@ NOT_BOOL = BeforeValidator(_refuse_bool)
 
 TaskId = Annotated[
     int,
-    Field(ge=1, description="Task id, as query_tasks returns it."),
+    Field(ge=1),
     NOT_BOOL,
     AskedAs(Phrase("任务", "Task")),
 ]
 RunId = Annotated[
     int,
-    Field(ge=1, description="Run (task instance) id, as query_instances returns it."),
+    Field(ge=1),
     NOT_BOOL,
     AskedAs(Phrase("运行", "Run"), Phrase("运行编号，例如 42。", "Its number, such as 42.")),
 ]
-Limit = Annotated[int, Field(ge=1, le=200, description="Most rows to return."), NOT_BOOL]
+Limit = Annotated[int, Field(ge=1, le=200), NOT_BOOL]
 RunStatus = Literal[
     "pending", "dispatched", "running", "retry_waiting", "success", "failed", "timeout", "cancelled"
 ]
@@ -78,20 +79,15 @@ class Arguments(BaseModel):
 
 
 class QueryTasksArguments(Arguments):
-    name: Annotated[str, Field(description="Part of the task name, any case.")] = ""
-    status: Annotated[
-        Literal["enabled", "disabled"] | None,
-        Field(description="Only tasks in this state; disabled is paused."),
-    ] = None
+    name: str = ""
+    status: Literal["enabled", "disabled"] | None = None
     limit: Limit = 20
 
 
 class QueryInstancesArguments(Arguments):
-    status: Annotated[RunStatus | None, Field(description="Only runs in this state.")] = None
-    task_id: Annotated[
-        Annotated[int, Field(ge=1), NOT_BOOL] | None, Field(description="Only runs of this task.")
-    ] = None
-    hours: Annotated[int, Field(ge=1, le=2160, description="How many hours to look back."), NOT_BOOL] = 24
+    status: RunStatus | None = None
+    task_id: Annotated[int, Field(ge=1), NOT_BOOL] | None = None
+    hours: Annotated[int, Field(ge=1, le=2160), NOT_BOOL] = 24
     limit: Limit = 20
 
 
@@ -108,10 +104,8 @@ class GetSystemHealthArguments(Arguments):
 
 
 class GetWorkerLoadHistoryArguments(Arguments):
-    worker_id: Annotated[
-        str, Field(description="Only this worker, by its id; all workers when left out.")
-    ] = ""
-    hours: Annotated[int, Field(ge=1, le=168, description="How many hours to look back."), NOT_BOOL] = 24
+    worker_id: str = ""
+    hours: Annotated[int, Field(ge=1, le=168), NOT_BOOL] = 24
 
 
 class AnalyzeFailureArguments(Arguments):
@@ -121,11 +115,7 @@ class AnalyzeFailureArguments(Arguments):
 class CreateTaskArguments(Arguments):
     name: Annotated[
         str,
-        Field(
-            min_length=1,
-            max_length=128,
-            description="Unique name, kebab-case such as nightly-report.",
-        ),
+        Field(min_length=1, max_length=128),
         AskedAs(
             Phrase("名称", "Name"),
             Phrase("不能与已有任务重名。", "No other task may have it."),
@@ -134,7 +124,6 @@ class CreateTaskArguments(Arguments):
     ]
     type: Annotated[
         Literal["shell", "http", "container"],
-        Field(description="shell runs a script, http requests a URL, container runs an image."),
         AskedAs(
             Phrase("类型", "Type"),
             choices={
@@ -146,11 +135,7 @@ class CreateTaskArguments(Arguments):
     ]
     cron_expr: Annotated[
         str,
-        Field(
-            min_length=1,
-            max_length=64,
-            description="Five numeric cron fields such as 0 2 * * *; no names, no @daily, */15 instead of 0/15.",
-        ),
+        Field(min_length=1, max_length=64),
         AskedAs(
             Phrase("调度", "Schedule"),
             Phrase(
@@ -162,10 +147,7 @@ class CreateTaskArguments(Arguments):
     ]
     payload: Annotated[
         str,
-        Field(
-            max_length=65_536,
-            description="shell: the script; http: the URL; container: docker run flags, may be empty.",
-        ),
+        Field(max_length=65_536),
         AskedAs(
             Phrase("执行内容", "What it runs"),
             Phrase(
@@ -176,7 +158,7 @@ class CreateTaskArguments(Arguments):
     ]
     image: Annotated[
         str,
-        Field(max_length=512, description="Container image; needed for type container."),
+        Field(max_length=512),
         AskedAs(
             Phrase("镜像", "Image"),
             Phrase("container 类型必填，其他类型留空。", "Needed for type container, blank for the others."),
@@ -184,19 +166,18 @@ class CreateTaskArguments(Arguments):
     ] = ""
     timeout_seconds: Annotated[
         int,
-        Field(ge=1, le=86_400, description="Longest run time in seconds."),
+        Field(ge=1, le=86_400),
         NOT_BOOL,
         AskedAs(Phrase("超时（秒）", "Timeout (s)"), Phrase("1 到 86400。", "1 to 86400.")),
     ] = 300
     max_retry: Annotated[
         int,
-        Field(ge=0, le=10, description="Retries after a failure."),
+        Field(ge=0, le=10),
         NOT_BOOL,
         AskedAs(Phrase("最多重试", "Retries at most"), Phrase("0 到 10。", "0 to 10.")),
     ] = 3
     retry_policy: Annotated[
         Literal["fixed_interval", "exponential_backoff"],
-        Field(description="How retries are spaced."),
         AskedAs(
             Phrase("重试方式", "Retry policy"),
             choices={
@@ -215,7 +196,6 @@ class PauseTaskArguments(Arguments):
     task_id: TaskId
     action: Annotated[
         Literal["pause", "resume"],
-        Field(description="pause stops the schedule, resume restarts it."),
         AskedAs(
             Phrase("操作", "Action"),
             choices={"pause": Phrase("暂停", "pause"), "resume": Phrase("恢复", "resume")},

@@ -30,10 +30,6 @@ class DeleteTask:
 
     spec = ToolSpec(
         name="delete_task",
-        description=(
-            "Delete a task for good; its past runs stay. Only when a person explicitly asks to delete; pausing is the gentler way. "
-            "Needs an administrator's approval before anything happens."
-        ),
         arguments=DeleteTaskArguments,
         effect=Effect.DESTRUCTIVE,
         label=Phrase("正在准备删除任务…", "preparing the deletion…"),

@@ -28,10 +28,6 @@ class GetSystemHealth:
 
     spec = ToolSpec(
         name="get_system_health",
-        description=(
-            "Overview of the scheduler: tasks, workers and the runs of the last 24 hours. Use it first for any question about "
-            "overall state. `failed` includes timeouts; `failure_rate` is failed / (success + failed), 0 to 1."
-        ),
         arguments=GetSystemHealthArguments,
         effect=Effect.READ,
         label=Phrase("正在检查系统健康…", "checking system health…"),

@@ -46,10 +46,6 @@ class RetryFailedInstance:
 
     spec = ToolSpec(
         name="retry_failed_instance",
-        description=(
-            "Run a failed or timed-out run again. Find out why it failed first. "
-            "Needs a person's approval before anything happens."
-        ),
         arguments=RetryFailedInstanceArguments,
         effect=Effect.WRITE,
         label=Phrase("正在准备重试…", "preparing the retry…"),

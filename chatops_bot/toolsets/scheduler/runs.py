@@ -31,11 +31,6 @@ class QueryInstances:
 
     spec = ToolSpec(
         name="query_instances",
-        description=(
-            "List runs (task instances), newest first, optionally by state, task and age. Use it for recent failures "
-            "(status=failed; timeouts are status=timeout), for what is running, and for success rates. "
-            "`count` is the rows returned, `total_matched` all that match, `by_status` counts the whole window."
-        ),
         arguments=QueryInstancesArguments,
         effect=Effect.READ,
         label=Phrase("正在查询运行记录…", "querying runs…"),
@@ -72,10 +67,6 @@ class AnalyzeFailure:
 
     spec = ToolSpec(
         name="analyze_failure",
-        description=(
-            "The facts about one run that did not succeed: error, output, the task's configuration and its last runs. "
-            "Use it to find out why a run failed, after query_instances has given its id. Conclude only from these facts."
-        ),
         arguments=AnalyzeFailureArguments,
         effect=Effect.READ,
         label=Phrase("正在收集失败信息…", "collecting facts about the failure…"),
@@ -145,12 +136,10 @@ def _by_status(runs: tuple[Run, ...]) -> dict[str, int]:
     return {status: sum(run.status == status for run in runs) for status in statuses}
 
 
-def _cap_note(history: RunHistory) -> dict[str, str]:
+def _cap_note(history: RunHistory) -> dict[str, int]:
     if history.complete:
         return {}
-    return {
-        "note": f"More than {MOST_ROWS} runs are in the window; only the newest {MOST_ROWS} were looked at."
-    }
+    return {"only_newest_looked_at": MOST_ROWS}
 
 
 def _found(matched: int, history: RunHistory) -> Phrase:

@@ -34,10 +34,6 @@ class QueryTasks:
 
     spec = ToolSpec(
         name="query_tasks",
-        description=(
-            "List scheduled tasks, optionally by part of the name or by state. Use it first whenever a task is mentioned "
-            "by name, to learn its id. `count` is the rows returned, `total_matched` all that match."
-        ),
         arguments=QueryTasksArguments,
         effect=Effect.READ,
         label=Phrase("正在查询任务列表…", "querying tasks…"),
@@ -72,10 +68,6 @@ class GetTaskDetail:
 
     spec = ToolSpec(
         name="get_task_detail",
-        description=(
-            "One task in full: configuration, payload, what it depends on, what depends on it, and its runs of the last "
-            "24 hours. Use it after query_tasks, before explaining or changing a task."
-        ),
         arguments=GetTaskDetailArguments,
         effect=Effect.READ,
         label=Phrase("正在查询任务详情…", "reading the task…"),

@@ -37,10 +37,6 @@ class TriggerTask:
 
     spec = ToolSpec(
         name="trigger_task",
-        description=(
-            "Run an enabled task once, now, whatever its schedule. Look the task up first. "
-            "Needs a person's approval before anything happens."
-        ),
         arguments=TriggerTaskArguments,
         effect=Effect.WRITE,
         label=Phrase("正在准备触发任务…", "preparing to trigger the task…"),

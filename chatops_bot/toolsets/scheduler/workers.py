@@ -31,7 +31,6 @@ class QueryWorkers:
 
     spec = ToolSpec(
         name="query_workers",
-        description="List the workers that run tasks, with state, load and last heartbeat. Use it for questions about nodes and capacity.",
         arguments=QueryWorkersArguments,
         effect=Effect.READ,
         label=Phrase("正在查询工作节点…", "querying workers…"),
@@ -74,10 +73,6 @@ class GetWorkerLoadHistory:
 
     spec = ToolSpec(
         name="get_worker_load_history",
-        description=(
-            "Load of one worker or of all over time, newest first. Use it for trends and peaks. At most 200 snapshots come "
-            "back: `every_nth` above 1 says that they are thinned evenly; `peak_load` and `average_load_pct` count all."
-        ),
         arguments=GetWorkerLoadHistoryArguments,
         effect=Effect.READ,
         label=Phrase("正在查询负载历史…", "reading the load history…"),

@@ -39,6 +39,17 @@ async def test_a_mapped_member_has_the_configured_role(slack, directory):
     assert await directory.person("U1") == Person("U1", "Ana", Role.ADMIN)
 
 
+@pytest.mark.case("prompt-P10")
+@pytest.mark.parametrize(
+    ("told", "known"), [("Asia/Shanghai", "Asia/Shanghai"), ("Mars/Base", ""), (None, ""), (7, "")]
+)
+async def test_a_member_brings_the_time_zone_that_slack_tells_if_there_is_such_a_zone(
+    slack, directory, told, known
+):
+    slack.users["U1"] = ANA | {"tz": told}
+    assert (await directory.person("U1")).timezone == known
+
+
 async def test_an_unmapped_member_has_the_default_role(slack, directory):
     slack.users["U2"] = ANA | {"id": "U2"}
     assert (await directory.person("U2")).role is Role.VIEWER

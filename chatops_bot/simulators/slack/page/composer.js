@@ -2,7 +2,7 @@
 
 import { h, icon, iconButton, morphChildren } from "./dom.js";
 import { avatar, appBadge, roleBadge } from "./people.js";
-import { t } from "./words.js";
+import { stored, t } from "./words.js";
 
 let count = 0;
 
@@ -203,7 +203,7 @@ export class Composer {
         },
         avatar(person, "small"),
         h("b", {}, person.name),
-        person.is_bot ? appBadge() : h("span", { class: "hint" }, person.title ?? ""),
+        person.is_bot ? appBadge() : h("span", { class: "hint" }, stored(person.title)),
         person.role && roleBadge(person.role),
       ),
     );

@@ -9,7 +9,7 @@ import { h, icon, iconButton, morph, morphChildren } from "./dom.js";
 import { dateOf, dayLabel, sameDay } from "./format.js";
 import { renderMessage, status } from "./message.js";
 import { threadKey } from "./store.js";
-import { t } from "./words.js";
+import { stored, t } from "./words.js";
 
 const GROUP_SECONDS = 300;
 const NEAR_BOTTOM = 40; // pixels; less than a line and a half away still counts as reading the end
@@ -156,7 +156,7 @@ export class Pane {
       h("h1", { class: "pane-title" }, direct ? this.#presence() : icon("hash"), name),
       direct
         ? h("span", { class: "topic" }, this.store.botOnline ? t("online") : t("offline"))
-        : channel.topic && h("span", { class: "topic", title: channel.topic }, channel.topic),
+        : channel.topic && h("span", { class: "topic", title: stored(channel.topic) }, stored(channel.topic)),
     ];
   }
 

@@ -3,7 +3,7 @@
 import { h, icon, iconButton, morphChildren } from "./dom.js";
 import { avatar, roleBadge } from "./people.js";
 import { setTheme, theme } from "./theme.js";
-import { language, t } from "./words.js";
+import { language, stored, t } from "./words.js";
 
 export class Sidebar {
   /** `needs`: { switchTo(person), setLanguage(language) } */
@@ -68,7 +68,7 @@ export class Sidebar {
           "span",
           { class: "me-text" },
           h("span", { class: "me-name" }, h("b", {}, store.me.name), roleBadge(store.me.role)),
-          h("small", {}, store.me.title ?? ""),
+          h("small", {}, stored(store.me.title)),
         ),
         icon("down"),
       ),
@@ -154,7 +154,7 @@ export class Sidebar {
           "data-key": key,
         },
         avatar(person),
-        h("span", { class: "me-text" }, h("b", {}, person.name), h("small", {}, person.title ?? "")),
+        h("span", { class: "me-text" }, h("b", {}, person.name), h("small", {}, stored(person.title))),
         roleBadge(person.role),
         mine ? icon("check") : h("span", { class: "icon" }),
       );

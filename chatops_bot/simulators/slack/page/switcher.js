@@ -2,7 +2,7 @@
 
 import { h, icon, morphChildren } from "./dom.js";
 import { appBadge, avatar, roleBadge } from "./people.js";
-import { t } from "./words.js";
+import { stored, t } from "./words.js";
 
 export class Switcher {
   /** `needs`: { go(channel, thread), switchTo(person) } */
@@ -52,14 +52,14 @@ export class Switcher {
     const channels = store.channels.map((channel) => ({
       text: store.title(channel),
       face: channel.kind === "im" ? avatar({ ...store.bot, is_bot: true }, "small") : icon("hash"),
-      note: channel.kind === "im" ? appBadge() : h("span", { class: "hint" }, channel.topic ?? ""),
+      note: channel.kind === "im" ? appBadge() : h("span", { class: "hint" }, stored(channel.topic)),
       take: () => this.needs.go(channel.id),
     }));
     const people = Object.entries(store.people)
       .filter(([, person]) => person.id !== store.me.id)
       .map(([key, person]) => ({
         text: t("actAs", person.name),
-        search: `${person.name} ${key} ${person.title ?? ""} ${person.role} ${t(person.role)}`,
+        search: `${person.name} ${key} ${person.title ?? ""} ${stored(person.title)} ${person.role} ${t(person.role)}`,
         face: avatar(person, "small"),
         note: roleBadge(person.role),
         take: () => this.needs.switchTo(key),

@@ -206,6 +206,16 @@ const ZH = {
   keyHelp: "显示此列表",
 };
 
+// What a new workspace says of its people and channels; it is stored in English.
+const STORED_ZH = {
+  "Support lead": "客服主管",
+  "On-call engineer": "值班工程师",
+  "Incident commander": "事故指挥",
+  "Platform owner": "平台负责人",
+  "Live incidents: one thread each": "进行中的事故，每起一条消息列",
+  "Day-to-day operations": "日常运维",
+};
+
 const CATALOGUES = { en: EN, zh: ZH };
 
 function preferred() {
@@ -225,4 +235,9 @@ export function setLanguage(next) {
 export function t(key, ...values) {
   const text = CATALOGUES[language][key] ?? EN[key];
   return typeof text === "function" ? text(...values) : text;
+}
+
+// A stored text of a person or channel, in the reader's language where it is one of ours.
+export function stored(text) {
+  return (language === "zh" && STORED_ZH[text]) || text || "";
 }
