@@ -114,9 +114,7 @@ async def open_bot(
         routed = (model is None and routes(config, secrets)) if routed is None else routed
         prompts = PromptRegistry(configured_texts(config.agents, [tool.spec for tool in tools]))
         skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
-        opening = open_registry(
-            config, secrets, clock, skills, kept, prompts=prompts, more=tools, routed=routed
-        )
+        opening = open_registry(config, secrets, clock, skills, kept, prompts=prompts, more=tools, routed=routed)  # fmt: skip
         registry = await stack.enter_async_context(opening)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts, beats.ping)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()
@@ -183,7 +181,8 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
             await work()
 
     leased = {name: partial(in_one_process, work) for name, work in works.items()}
-    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides them by itself
+    # Each process hides secrets by itself, and has turns of its own to tell of.
+    return {**leased, "sealed secrets": core.secrets.sweep, "rollouts": core.arms.sweep}
 
 
 def _in_one_process(store: Store, seconds: float) -> Callable[[], Awaitable[bool]]:
@@ -290,6 +289,7 @@ async def _join(
         stack, peers.keep_renewing(), "beat by which other processes know that this one lives", health
     )
     await core.secrets.learn()  # before anything of a turn or a change is said
+    await core.arms.sweep()  # before anybody is told a text that is paused
     never_started = await going_on(())
     _run_beside(stack, peers.keep_taking_over(), "takeover of what dead processes left", health)
     _run_beside(stack, peers.keep_hearing(), "relay from other processes", health)
