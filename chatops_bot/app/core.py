@@ -219,7 +219,7 @@ def _briefer(
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
         keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
-        choice=choice, may_ask=may_ask, home=Home(config.timezone, config.environment.told),
+        choice=choice, may_ask=may_ask, home=Home(config.timezone, config.scheduler.timezone, config.environment.told),
         marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
     )  # fmt: skip
 

@@ -11,7 +11,14 @@ from chatops_bot.app.bundled import bundled, load_skill_words
 from chatops_bot.app.known_tools import AGENT_SPECS
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptRegistry
-from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext
+from chatops_bot.context.prompt_types import (
+    AgentConfig,
+    Mode,
+    PromptOptions,
+    SessionContext,
+    ToolBrief,
+    ToolWording,
+)
 from chatops_bot.context.skill_text import ShownSkills, skill_section
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.skill import LOAD_SKILL, Skill
@@ -19,6 +26,7 @@ from chatops_bot.domain.tool import CONSULT_AGENT, FIND_TOOLS, READ_RESULT
 from chatops_bot.ports import ToolSpec
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.skillpacks.folder import SkillFolder
+from chatops_bot.tools.definitions import definition_of
 
 NOON = datetime(2025, 3, 2, 14, 32, tzinfo=UTC)
 ROUTED, WITH_SKILLS = "routed", "with_skills"
@@ -35,6 +43,19 @@ SCENARIOS: dict[str, tuple[str, ...] | None] = {
 are told: five tools that fit the request, those of the agent itself, and the skills; `with_skills` is the most that any is."""
 _TELL_OF_SKILLS = (ROUTED, WITH_SKILLS)
 _GOALS: dict[Language, str] = {"zh": "最近哪些任务失败了？", "en": "What failed recently?"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How much of a prompt is written. With a `goal` the text says it, and so can stand alone, without messages behind it."""
+
+    tools: ToolWording = "names"
+    mode: Mode = "full"
+    goal: str = ""
+
+
+AS_SENT = Wording()
+"""As a bot that runs sends it: the schemas of tools and the request stand beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +100,11 @@ def prompt_for(
     skills: Sequence[Skill] | None = None,
     suggested: Sequence[str] = (),
     channel: str = "C0123456789",
+    wording: Wording = AS_SENT,
 ) -> AgentPrompt:
     """What the agent would be told in `channel`, offered the tools of these names, None for all that it may use. With `skills` it
-    is told of them, and has the tools of the agent itself, as a bot has that runs; `suggested` fit the request best."""
+    is told of them, and has the tools of the agent itself, as a bot has that runs; `suggested` fit the request best. Raises
+    PromptInvalid when it is too long."""
     section = ""
     if skills is not None:
         specs = (*specs, *AGENT_SPECS)
@@ -91,12 +114,24 @@ def prompt_for(
         agent_id=agent.agent_id,
         current_time=NOON,
         channel=channel,
+        user_id="U0123456789",
         user_role="operator",
+        timezone="Asia/Shanghai",
     )
     own = agent.tool_allow
     named = (spec for spec in specs if names is None or spec.name in names)
-    allowed = [brief_of(spec, texts) for spec in named if own is None or spec.name in own]
+    briefs = [_brief(spec, texts, agent, wording) for spec in named if own is None or spec.name in own]
     options = PromptOptions(
-        tool_text="names", tell_goal=False, skills=section, suggested_tools=tuple(suggested)
-    )
-    return build_agent_system_prompt(agent, allowed, session, _GOALS[agent.lang], options=options)
+        tool_text=wording.tools, mode=wording.mode, tell_goal=bool(wording.goal), skills=section,
+        suggested_tools=tuple(suggested),
+    )  # fmt: skip
+    goal = wording.goal or _GOALS[agent.lang]
+    return build_agent_system_prompt(agent, briefs, session, goal, options=options)
+
+
+def _brief(spec: ToolSpec, texts: PromptRegistry, agent: AgentConfig, wording: Wording) -> ToolBrief:
+    brief = brief_of(spec, texts)
+    if wording.tools != "full":
+        return brief
+    told = definition_of(spec, texts.tools(agent.lang)[spec.name], agent.phrases.tools.secret)
+    return brief.model_copy(update={"parameters": told.parameters})

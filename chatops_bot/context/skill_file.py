@@ -17,6 +17,7 @@ from typing import TypeVar
 from chatops_bot.context.skill_yaml import FrontMatterBroken, Value, front_matter
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.regex import regex
 from chatops_bot.domain.skill import Audience, BrokenSkill, Skill
 
 FILE_BYTES = 64 * 1024
@@ -27,10 +28,10 @@ MAX_ROUNDS = 50
 """The most steps with tools that a turn can have, whoever asks for them."""
 MAX_TOOLS = 64
 
-NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
-_TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-_SCRIPT = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/)*[A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:py|sh)")
-_UNSEEN = re.compile(
+NAME = regex(r"[a-z0-9][a-z0-9-]{0,63}")
+_TOOL = regex(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_SCRIPT = regex(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/)*[A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:py|sh)")
+_UNSEEN = regex(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"

@@ -59,7 +59,9 @@ class Dispatcher:
         self, call: ToolCall, context: ToolContext, memory: TurnMemory, language: Language
     ) -> Dispatched:
         """A call by an old name, or by that of the back end, is one by the permanent name from here on."""
-        call = replace(call, name=self.registry.canonical(call.name))
+        name = self.registry.canonical(call.name)
+        if name != call.name:
+            call = replace(call, name=name)
         return await self._handle(Invocation(call, context, memory, language))
 
     def may_call(self, name: str, context: ToolContext, memory: TurnMemory) -> bool:

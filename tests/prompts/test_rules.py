@@ -36,6 +36,7 @@ RULES = [
 
 
 @pytest.mark.case("prompt-R1")
+@pytest.mark.case("prompt-R30")
 @pytest.mark.case("prompt-R34")
 @pytest.mark.case("prompt-R35")
 @pytest.mark.case("nightingale-T5")
@@ -62,9 +63,8 @@ def test_the_rule_stands_in_the_built_prompt(
 FIXED = [
     ("prompt-R30", "AVAILABLE TOOLS", "only the tools listed here", "只能调用此处列出的工具"),
     ("prompt-R30", "AVAILABLE TOOLS", "one JSON object", "一个 JSON 对象"),
-    ("prompt-R30", "AVAILABLE TOOLS", "When no tool fits", "没有合适的工具时"),
     ("prompt-R36", "CONSTRAINTS", "never guess", "不得推测"),
-    ("prompt-R37", "CONSTRAINTS", "this prompt wins", "以本提示词为准"),
+    ("prompt-R37", "CONSTRAINTS", "the prompt wins", "以本提示词为准"),
 ]
 
 

@@ -140,6 +140,7 @@ def logged() -> Iterator[Facts]:
         log.setLevel(logging.NOTSET)
 
 
+@pytest.mark.case("prompt-R64")
 @pytest.mark.case("prompt-R65")
 @pytest.mark.case("prompt-V20")
 async def test_the_hash_in_the_log_leads_to_the_bytes_that_were_sent(desk: Desk):
@@ -240,6 +241,7 @@ async def test_the_table_of_symptoms_names_only_what_there_is(desk: Desk):
     assert named >= {"agent", "version", "prefix", "chars", "tools"}
     assert named <= facts.keys()
     assert {word for row in rows for word in re.findall(r"`prompt (\w+)", row[2])} == {
+        "show",
         "diff",
         "lint",
         "explain",
