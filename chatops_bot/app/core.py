@@ -35,6 +35,7 @@ from chatops_bot.rendering.channel_names import NameOf, unnamed
 from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
+from chatops_bot.sessions.arm_watch import ArmWatch
 from chatops_bot.sessions.briefing import Briefer
 from chatops_bot.sessions.circumstances import Home
 from chatops_bot.sessions.conductor import Conductor
@@ -76,6 +77,7 @@ class Core:
     afterwards: Afterwards
     card: Callable[[Proposal], View]
     prompts: PromptReload
+    arms: ArmWatch
 
 
 @asynccontextmanager
@@ -129,8 +131,8 @@ def build_core(
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     `skills` is which skills a turn has, None for none; `rerouted` is told of each turn that begins with other tools than the one
-    before, None: all are on offer. `logs` is what the log's lines go through, `prompts` the texts, None for what
-    `config` names. Raises ConfigInvalid for a policy that nobody could meet.
+    before, None: all are on offer. `logs` is what the log's lines go through, `prompts` the texts, None for what `config` names.
+    Raises ConfigInvalid for a policy that nobody could meet.
     """
     redactor = Withheld(secrets.values())
     prompts = prompts or PromptRegistry(configured_texts(config.agents))
@@ -151,12 +153,11 @@ def build_core(
         config, registry, prompts, store, redactor, clock, ids, skills, model.name, rerouted, node.fences,
         engine.policy.may_ask,
     )  # fmt: skip
-    _let_consult(
-        registry, partial(_aside, model, dispatcher, clock, ids, config.model.max_rounds // 2), briefer
-    )
+    rounds = config.model.max_rounds
+    _let_consult(registry, partial(_aside, model, dispatcher, clock, ids, rounds // 2), briefer)
     conductor = Conductor(
         platform=platform, store=store,
-        loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
+        loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=rounds),
         briefer=briefer, cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
@@ -164,7 +165,7 @@ def build_core(
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, secrets=sealed, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
-        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=reload,
+        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=reload, arms=ArmWatch(prompts, store.arms),
     )  # fmt: skip
 
 
@@ -220,7 +221,7 @@ def _briefer(
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
         keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
-        choice=choice, may_ask=may_ask, home=Home(config.timezone, config.environment.told),
+        choice=choice, may_ask=may_ask, home=Home(config.timezone, config.scheduler.timezone, config.environment.told),
         marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,7 +41,16 @@ _UNSEEN = regex(
 """Controls, overrides of the writing direction, and what Unicode calls ignorable (its `Default_Ignorable_Code_Point`): what a
 reviewer does not see, a model still reads. A joiner between two emoji is a part of one; so is a single one of the last two
 variation selectors behind an emoji or in a keycap. Anywhere else, which of the two stands there could spell out a message."""
-_READ = {"name", "description", "allowed-tools", "builtin_tools", "max_iterations", "visibility", "scripts"}
+_READ = {
+    "name",
+    "description",
+    "description_zh",
+    "allowed-tools",
+    "builtin_tools",
+    "max_iterations",
+    "visibility",
+    "scripts",
+}
 _KNOWN = _READ | {"license", "compatibility", "metadata"}
 _T = TypeVar("_T")
 
@@ -139,6 +149,9 @@ class _Reader:
             scripts=self._given("scripts", self._scripts, self._found_scripts()),
             audience=self._given("visibility", self._audience, Audience()),
             remarks=remarks,
+            description_zh=self._given(
+                "description_zh", partial(self._description, key="description_zh"), ""
+            ),
         )
 
     def _given(self, key: str, read: Callable[[Value], _T], default: _T) -> _T:
@@ -184,17 +197,15 @@ class _Reader:
             )
         return name
 
-    def _description(self, value: Value) -> str:
-        text = _text(value, "description").strip()
+    def _description(self, value: Value, key: str = "description") -> str:
+        text = _text(value, key).strip()
         if not any(character.isalnum() for character in text):
-            raise _wrong(
-                value.line, "description 是空的。", "description is empty; say when to use the skill."
-            )
+            raise _wrong(value.line, f"{key} 是空的。", f"{key} is empty; say when to use the skill.")
         if len(text) > DESCRIPTION_CHARS:
             raise _wrong(
                 value.line,
-                f"description 超过 {DESCRIPTION_CHARS} 个字符。",
-                f"description is longer than {DESCRIPTION_CHARS} characters; shorten it.",
+                f"{key} 超过 {DESCRIPTION_CHARS} 个字符。",
+                f"{key} is longer than {DESCRIPTION_CHARS} characters; shorten it.",
             )
         return text
 

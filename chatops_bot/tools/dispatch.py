@@ -35,15 +35,15 @@ class Dispatcher:
         self, registry: Registry, *, policy: Policy, audit: Audit, proposer: Proposer, asker: Asker, redactor: Redactor,
         clock: Clock, words: Words, results: Results | None = None,
     ) -> None:  # fmt: skip
-        """`words` is what the model is told of calls that came to nothing; `results` is where what is too long is kept whole; without it, that is lost."""
+        """`words` is what the model is told of what became of a call; `results` is where what is too long is kept whole; without it, that is lost."""
         self.registry = registry
         self._policy = policy
         handler: Handler = run_read
-        handler = proposer.proposed(handler)
+        handler = proposer.proposed(words, handler)
         handler = timed(handler)
-        handler = deduplicated(handler)
+        handler = deduplicated(words, handler)
         handler = validated(handler)
-        handler = asker.asked(handler)
+        handler = asker.asked(words, handler)
         handler = authorised(
             policy, handler
         )  # outside: who may not ask for a change is refused, not asked for more

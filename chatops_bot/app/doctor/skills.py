@@ -2,22 +2,28 @@
 
 from collections.abc import Iterable, Sequence
 
-from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.doctor.findings import Finding, ok, warning
-from chatops_bot.app.registry import open_registry
+from chatops_bot.app.doctor.tools import open_tools
 from chatops_bot.app.skills import borrowed_library, skills_of
 from chatops_bot.domain.skill import Skill
 from chatops_bot.skillpacks.library import described
 
+FETCH_SECONDS = 10.0
+"""What takes longer is told as being fetched, as a bot that starts goes on without it."""
 
-async def check_skills(config: Config, secrets: Secrets) -> Sequence[Finding]:
+
+async def check_skills(
+    config: Config, secrets: Secrets, patience: float = FETCH_SECONDS
+) -> Sequence[Finding]:
     """Decision: a broken skill stops nothing, and whoever wrote it must hear of it."""
     if not config.skills.enabled:
         return [ok("skills", "Off (skills.enabled).")]
     with borrowed_library(config.skills, config.data) as library:
-        skills, broken = await library.read_in_thread()
-        async with open_registry(config, secrets, SystemClock(), skills_of(config, library)) as registry:
+        await library.begin(patience)
+        skills, broken = library.all, library.broken
+        await library.give_up()
+        async with open_tools(config, secrets, skills_of(config, library)) as registry:
             tools = [tool.spec.name for tool in registry]
     found = [
         warning("skills", f"{described(each)} The rest is used; correct it, or take it away.")

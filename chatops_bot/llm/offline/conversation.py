@@ -143,8 +143,9 @@ _NOW = regex(
 
 
 def _now(context: str) -> datetime | None:
-    """The current time in the session's zone, as the context states it (see `prompt_factory`)."""
-    match = _NOW.search(context)
+    """The current time in the session's zone, as the context states it (see `prompt_factory`), and not as some data in it does."""
+    stated = (_NOW.search(line) for line in context.splitlines() if not line.startswith("| "))
+    match = next(filter(None, stated), None)
     if match is None:
         return None
     offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"]))
