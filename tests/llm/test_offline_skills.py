@@ -207,8 +207,8 @@ def test_people_and_tasks_are_no_agents(text: str):
 @pytest.mark.parametrize(
     ("text", "about"),
     [
-        ("which skills do you have?", "`shift-handover` — Write the handover at the end of a shift"),
-        ("有哪些技能", "`shift-handover` — 交接班：现状、变更、待处理、下一步。"),
+        ("which skills do you have?", "`shift-handover` — The handover at the end of a shift"),
+        ("有哪些技能", "`shift-handover` — 交接班：现状、发生了什么、变更、待处理、下一步看什么。"),
     ],
 )
 async def test_skills_are_listed_in_the_askers_language_with_what_needs_a_model(text: str, about: str):
