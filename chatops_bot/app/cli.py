@@ -188,6 +188,16 @@ def _add_prompt(commands: Commands) -> None:
     explain.add_argument("--lang", choices=("zh", "en"), default="en", help="the language (default en)")
     explain.add_argument("--channel", default="", help="the channel that it is asked in, by id")
     explain.add_argument("--version", default="", help="that version of the text")
+    explain.add_argument(
+        "--tool-text", choices=("full", "names", "off"), default="names",
+        help="what it says of tools: with their arguments, as a model reads it that cannot call tools by itself; names, as the "
+        "bot sends it (default); or nothing",
+    )  # fmt: skip
+    explain.add_argument(
+        "--mode", choices=("full", "minimal", "none"), default="full",
+        help="full (default); minimal, as a consulted agent gets it; none: only who it is",
+    )  # fmt: skip
+    explain.add_argument("--goal", default="", help="print the whole text for this request, instead of sizes")
     lint = inside.add_parser(
         "lint", help="what an editor of the texts should look at", description="Exit code: 0 nothing, 1 something."
     )  # fmt: skip
@@ -389,13 +399,15 @@ def _prompt_explain(options: argparse.Namespace) -> int:
     import asyncio
 
     from chatops_bot.app.prompt_cli import Wanted, agents_of, explain, explain_kept
+    from chatops_bot.app.prompt_sizes import Wording
     from chatops_bot.app.stdout import while_read
     from chatops_bot.app.where import Where
 
     where = Where(options.data, options.config)
     if options.hash:
         return while_read(lambda: asyncio.run(explain_kept(where, options.hash, options.agent)))
-    wanted = Wanted(options.agent, options.lang, options.channel, options.version)
+    wording = Wording(options.tool_text, options.mode, options.goal)
+    wanted = Wanted(options.agent, options.lang, options.channel, options.version, wording)
     return while_read(lambda: explain(agents_of(where), wanted))
 
 

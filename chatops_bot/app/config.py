@@ -52,6 +52,9 @@ class AccountsConfig(Section):
 class SchedulerConfig(Section):
     url: HttpUrl
     accounts: AccountsConfig
+    timezone: Zone | None = None
+    """In which the service reads cron expressions. Models are told it only when it stands here; None is taken for UTC unless the
+    service says what it is."""
 
 
 class LocalConfig(Section):

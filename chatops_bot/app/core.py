@@ -131,8 +131,8 @@ def build_core(
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     `skills` is which skills a turn has, None for none; `rerouted` is told of each turn that begins with other tools than the one
-    before, None: all are on offer. `logs` is what the log's lines go through, `prompts` the texts, None for what
-    `config` names. Raises ConfigInvalid for a policy that nobody could meet.
+    before, None: all are on offer. `logs` is what the log's lines go through, `prompts` the texts, None for what `config` names.
+    Raises ConfigInvalid for a policy that nobody could meet.
     """
     redactor = Withheld(secrets.values())
     prompts = prompts or PromptRegistry(configured_texts(config.agents))
@@ -221,7 +221,7 @@ def _briefer(
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
         keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
-        choice=choice, may_ask=may_ask, home=Home(config.timezone, config.environment.told),
+        choice=choice, may_ask=may_ask, home=Home(config.timezone, config.scheduler.timezone, config.environment.told),
         marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
     )  # fmt: skip
 

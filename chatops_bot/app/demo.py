@@ -158,6 +158,7 @@ class Demo:
             "slack": {"api_url": f"{workspace['url']}/api/"},
             "scheduler": {
                 "url": scheduler["url"],
+                "timezone": "UTC",
                 "accounts": {
                     role: {
                         "username": account["username"],

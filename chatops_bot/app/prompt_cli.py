@@ -15,7 +15,7 @@ from chatops_bot.app.config import Config, load_redis_url
 from chatops_bot.app.prompt_budgets import write_budgets
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import LANGUAGES, configured_texts
-from chatops_bot.app.prompt_sizes import SCENARIOS, prompt_for, reviewed, shipped_skills
+from chatops_bot.app.prompt_sizes import AS_SENT, SCENARIOS, Wording, prompt_for, reviewed, shipped_skills
 from chatops_bot.app.where import CONFIG, DEMO, Where, tell_of_defaults
 from chatops_bot.context.prompt_lint import lint_tools
 from chatops_bot.context.prompt_registry import PromptRegistry
@@ -44,6 +44,7 @@ class Wanted:
     lang: Language = "en"
     channel: str = ""
     version: str = ""
+    wording: Wording = AS_SENT
 
 
 async def show(where: Where, beginning: str, agent: str) -> int:
@@ -78,14 +79,20 @@ async def explain_kept(where: Where, beginning: str, agent: str) -> int:
 
 
 def explain(config: AgentsConfig, wanted: Wanted) -> int:
-    """Print what the prompt of an agent is made of, as its texts stand now, offered all its tools and the skills that ship."""
+    """Print what the prompt of an agent is made of, as its texts stand now, offered all its tools and the skills that ship; where a
+    goal is given, the whole text, for a model that is asked by hand. Raises PromptInvalid when that is too long."""
     texts = PromptRegistry(configured_texts(config))
     agent_id = wanted.agent or config.agent_in(wanted.channel)
     version = wanted.version or (texts.version_for(agent_id, wanted.channel) if wanted.channel else "")
     agent = texts.get(agent_id, wanted.lang, version)
+    # Tools that are written out are for a model outside the bot, where the tools of the agent itself have nothing to act on.
+    skills = None if wanted.wording.tools == "full" else shipped_skills()
     prompt = prompt_for(
-        texts, agent, SCHEDULER_SPECS, skills=shipped_skills(), channel=wanted.channel or "(none)"
-    )
+        texts, agent, SCHEDULER_SPECS, skills=skills, channel=wanted.channel or "(none)", wording=wanted.wording
+    )  # fmt: skip
+    if wanted.wording.goal:
+        _say(prompt)
+        return 0
     why = f"because of {'agents.channels' if wanted.channel in config.channels else 'agents.default'}"
     lines = [
         f"agent {agent.agent_id}{'' if wanted.agent else f' ({why})'}, version {agent.version}, {agent.lang}",

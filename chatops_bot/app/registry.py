@@ -3,6 +3,7 @@
 import ssl
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from datetime import UTC
 from functools import cache
 
 import httpx
@@ -15,6 +16,7 @@ from chatops_bot.app.skills import BotSkills
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.session import SessionKey
+from chatops_bot.domain.zones import zone_named
 from chatops_bot.ports import Clock, Store, Tool
 from chatops_bot.tools.registry import Registry
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
@@ -92,4 +94,5 @@ def _scheduler(config: Config, secrets: Secrets, http: httpx.AsyncClient) -> Sch
         Role(name): Account(getattr(config.scheduler.accounts, name).username, password)
         for name, password in secrets.scheduler_passwords.items()
     }
-    return SchedulerClient(http, str(config.scheduler.url), accounts)
+    zone = zone_named(config.scheduler.timezone or "UTC") or UTC
+    return SchedulerClient(http, str(config.scheduler.url), accounts, zone=zone)

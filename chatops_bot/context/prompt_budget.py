@@ -43,7 +43,7 @@ def trimmed(
         session = session.model_copy(update={"key_events": session.key_events[1:][-limits.events :]})
         yield session, tools
     if session.summary:
-        session = session.model_copy(update={"summary": session.summary[: limits.summary_chars // 2]})
+        session = session.model_copy(update={"summary": _begun(session.summary, limits.summary_chars // 2)})
         yield session, tools
         session = session.model_copy(update={"summary": None})
         yield session, tools
@@ -52,3 +52,14 @@ def trimmed(
     while len(tools) > K_MIN:
         tools = tools[:-1]
         yield session, tools
+
+
+def _begun(text: str, limit: int) -> str:
+    """Its first lines, as many as fit; none is parted."""
+    kept: list[str] = []
+    for line in text.splitlines():
+        limit -= len(line) + 1
+        if limit < 0:
+            break
+        kept.append(line)
+    return "\n".join(kept)

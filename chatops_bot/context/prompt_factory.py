@@ -213,7 +213,7 @@ def _sections(inputs: Inputs, session: SessionContext, tools: tuple[ToolBrief, .
         stable += (
             ("CAPABILITIES", sections.capabilities(agent, options.mode)),
             ("AVAILABLE TOOLS", sections.available_tools(agent, tools, options.tool_text)),
-            ("SKILLS", options.skills if options.mode == "full" else ""),
+            ("SKILLS", options.skills),
             ("CONSTRAINTS", sections.constraints(agent, tools)),
             ("FOLLOW-UPS", agent.phrases.followups if options.followups and options.mode == "full" else ""),
         )

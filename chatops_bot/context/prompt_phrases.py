@@ -74,6 +74,7 @@ class ContextPhrases(_Group):
     """Has `{rules}`: what the newest message looks like."""
     kind: Line
     entities: Line
+    schedule_zone: Line
 
 
 class LoopPhrases(_Group):
@@ -84,8 +85,23 @@ class LoopPhrases(_Group):
     sum_up: Line
 
 
+class PastPhrases(_Group):
+    """Lines about what is out of the model's sight. `who` is a person's id or name, `at` and `until` are times, `what` is a
+    proposal's code, tool and target."""
+
+    waits: Line
+    form_waits: Line
+    asked: Line
+    ended: Line
+    named: Line
+    decided: Line
+    filled: Line
+    closed: Line
+    loaded: Line
+
+
 class CallPhrases(_Group):
-    """What the model reads of a call that came to nothing, where people need other words or none. The placeholders are those
+    """What the model reads of what became of a call, where people need other words or none. The placeholders are those
     that the shipped texts have; `domain.errors.Sentence` names those that an error can ask for."""
 
     skill_frame: Line
@@ -112,6 +128,13 @@ class CallPhrases(_Group):
     not_consulted: Line
     too_deep: Line
     too_often: Line
+    waits_for_approval: Line
+    waits_already: Line
+    waits_for_form: Line
+    same_call: Line
+    same_form: Line
+    filled_form: Line
+    """Stands over the values of a form, as its author's words."""
 
     def said(self, told: Told) -> str:
         line: str = getattr(self, told.sentence)
@@ -128,6 +151,7 @@ class PromptPhrases(_Group):
     context: ContextPhrases
     loop: LoopPhrases
     calls: CallPhrases
+    past: PastPhrases
     followups: Line
 
     def sentences(self) -> tuple[str, ...]:
@@ -138,3 +162,10 @@ class PromptPhrases(_Group):
             rules.data_lines, rules.gated.partition("{")[0], *self.followups.splitlines(), self.loop.call_properly,
             self.loop.say_something, self.loop.sum_up, self.context.flagged.partition("{")[0],
         )  # fmt: skip
+
+
+def filled(phrase: str, **values: str) -> str:
+    """`phrase` with its placeholders replaced; braces in a value stay braces."""
+    first, *parts = phrase.split("{")
+    named = (part.partition("}") for part in parts)
+    return first + "".join(f"{values[name]}{rest}" for name, _, rest in named)

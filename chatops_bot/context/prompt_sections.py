@@ -5,6 +5,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from chatops_bot.context.hardening import block, inline, schema_line
+from chatops_bot.context.prompt_phrases import filled
 from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief, UserIntent
 from chatops_bot.domain.language import Language
 
@@ -14,7 +15,7 @@ _WEEKDAYS = "一二三四五六日"
 
 def identity(agent: AgentConfig, mode: str) -> str:
     words = agent.phrases.identity
-    first = _filled(
+    first = filled(
         words.you_are, name=inline(agent.role_name, 80), description=inline(agent.role_description, 2000)
     )
     lines = ["[AGENT IDENTITY]", first]
@@ -31,10 +32,10 @@ def identity(agent: AgentConfig, mode: str) -> str:
 def capabilities(agent: AgentConfig, mode: str) -> str:
     words = agent.phrases.capabilities
     lines = [inline(item, 400) for item in agent.capabilities]
-    lines += (_filled(words.hand_over, item=inline(item, 400)) for item in agent.out_of_scope)
+    lines += (filled(words.hand_over, item=inline(item, 400)) for item in agent.out_of_scope)
     if mode == "full":
         lines += (
-            _filled(words.to_agent, agent=each.agent_id, when=inline(each.when, 400))
+            filled(words.to_agent, agent=each.agent_id, when=inline(each.when, 400))
             for each in agent.handoffs
         )
     return "\n".join(["[CAPABILITIES]", *(f"- {line}" for line in lines)])
@@ -50,7 +51,7 @@ def available_tools(agent: AgentConfig, tools: Sequence[ToolBrief], tool_text: s
 
 def _tool(agent: AgentConfig, tool: ToolBrief, tool_text: str) -> Iterable[str]:
     words, limits = agent.phrases.tools, agent.limits
-    mark = words.needs_approval if tool.changes else ""
+    mark = f" {words.needs_approval}" if tool.changes else ""
     scenario = " ".join(tool.scenarios.said_in(agent.lang)) or tool.description
     yield f"- {tool.name}{mark}: {inline(scenario, limits.description_chars)}"
     if tool_text == "full":
@@ -87,7 +88,7 @@ def constraints(agent: AgentConfig, tools: Sequence[ToolBrief]) -> str:
     lines += (f"- {line}" for line in fixed)
     gated = [tool.name for tool in tools if tool.changes]
     if gated:
-        lines.append(f"- {_filled(words.gated, tools=', '.join(gated))}")
+        lines.append(f"- {filled(words.gated, tools=', '.join(gated))}")
     return "\n".join(lines)
 
 
@@ -102,7 +103,7 @@ def context(agent: AgentConfig, session: SessionContext, intent: UserIntent, opt
         named = (f"{inline(kind, 40)}={inline(value, 160)}" for kind, value in intent.entities.items())
         lines.append(f"{words.entities}: {'; '.join(named)}")
     if options.flags:
-        lines.append(_filled(words.flagged, rules=", ".join(options.flags)))
+        lines.append(filled(words.flagged, rules=", ".join(options.flags)))
     if options.suggested_tools:
         lines.append(f"{words.suggested}: {', '.join(options.suggested_tools)}")
     if session.summary and (summary := block(session.summary, limits.summary_chars)):
@@ -116,6 +117,7 @@ def context(agent: AgentConfig, session: SessionContext, intent: UserIntent, opt
         lines += (f"{words.events}:", *events)
     labelled = (
         (words.time, time_in(session, agent.lang)),
+        (words.schedule_zone, _other_zone(session)),
         (words.asker, inline(session.user_id or "", 80)),
         (words.role, inline(session.user_role or "", 40)),
         (words.channel, inline(session.channel or "", 80)),
@@ -132,14 +134,25 @@ def context(agent: AgentConfig, session: SessionContext, intent: UserIntent, opt
 
 def time_in(session: SessionContext, language: Language) -> str:
     """Minutes, weekday and zone: a model computes dates badly, and one that is not told the weekday makes it up."""
-    now = session.current_time
-    if session.timezone is not None:
-        now = now.astimezone(ZoneInfo(session.timezone))
+    now = _local(session)
     zone = ", ".join(filter(None, (session.timezone, _offset(now))))
     if language == "zh":
         return f"{now.year}年{now.month}月{now.day}日 {now:%H:%M} 星期{_WEEKDAYS[now.weekday()]} ({zone})"
     weekday = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")[now.weekday()]
     return f"{now:%Y-%m-%d %H:%M} {weekday} ({zone})"
+
+
+def _local(session: SessionContext) -> datetime:
+    zone = session.timezone
+    return session.current_time if zone is None else session.current_time.astimezone(ZoneInfo(zone))
+
+
+def _other_zone(session: SessionContext) -> str:
+    """The zone of schedules, where clocks there show another time than the asker's."""
+    there, here = session.schedule_zone, _local(session)
+    if there is None or here.astimezone(ZoneInfo(there)).utcoffset() == here.utcoffset():
+        return ""
+    return f"{there}, {_offset(here.astimezone(ZoneInfo(there)))}"
 
 
 def _offset(moment: datetime) -> str:
@@ -149,10 +162,3 @@ def _offset(moment: datetime) -> str:
 
 def _joined(items: Sequence[str], language: Language) -> str:
     return ("、" if language == "zh" else ", ").join(inline(item, 200) for item in items)
-
-
-def _filled(phrase: str, **values: str) -> str:
-    """`phrase` with its placeholders replaced; braces in a value stay braces."""
-    for name, value in values.items():
-        phrase = phrase.replace(f"{{{name}}}", value)
-    return phrase

@@ -231,6 +231,8 @@ class SessionContext(Value):
     user_id: Outside | None = None
     current_time: Annotated[datetime, AfterValidator(_aware)]
     timezone: Annotated[str, AfterValidator(_zone)] | None = None
+    schedule_zone: Annotated[str, AfterValidator(_zone)] | None = None
+    """In which cron expressions are read, where that is known."""
     summary: Outside | None = None
     key_events: Annotated[tuple[Outside, ...], BeforeValidator(_as_tuple)] = ()
     env: Annotated[Mapping[str, Outside], AfterValidator(_known_keys)] = Field(default_factory=dict)
@@ -248,14 +250,18 @@ class UserIntent(Value):
     entities: Mapping[str, Outside] = Field(default_factory=dict)
 
 
+ToolWording = Literal["full", "names", "off"]
+Mode = Literal["full", "minimal", "none"]
+
+
 class PromptOptions(Value):
     """`tool_text`: full has schemas, names has names and scenarios, off has nothing but the protocol. `mode`: minimal leaves out
-    persona, skills and hand-overs, none leaves only who it is. `skills` is a section that is already harmless, and so is what
+    persona, hand-overs and follow-ups, none leaves only who it is. `skills` is a section that is already harmless, and so is what
     stands in `extra_context`, which goes to the end of the volatile part; `less_skills` are shorter sections in its place, the
     longest first, for a prompt that would be over its hard limits. `flags` are what the newest message looks like."""
 
-    tool_text: Literal["full", "names", "off"] = "full"
-    mode: Literal["full", "minimal", "none"] = "full"
+    tool_text: ToolWording = "full"
+    mode: Mode = "full"
     followups: bool = True
     skills: str = ""
     less_skills: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = ()

@@ -33,6 +33,8 @@ NEWEST_KEPT = 5
 """Results that are cleared last (the number of the second seed system)."""
 RESULT_SHARE = 6
 """One result gets at most a sixth of the room, so that the newest ones fit together with what was said about them."""
+ROOMY = 4
+"""A conversation of a quarter of the room fits, whatever prompt and tools take."""
 BROUGHT_DOWN_TO = 0.6
 """Of the room, at a jump. Lower means fewer jumps and less memory between them."""
 
@@ -191,6 +193,12 @@ class Window:
         if self._tokens <= room and self._longest <= room // RESULT_SHARE:
             return messages
         return fit(messages, room, self._marks)
+
+    def is_roomy(self, messages: tuple[Message, ...]) -> bool:
+        """Whether they fit so well that it need not be known how much goes beside them."""
+        self._count(messages)
+        room = self._budget.room(self._model, 0) // ROOMY
+        return self._tokens <= room and self._longest <= room // RESULT_SHARE
 
     def sends(self, request: ModelRequest) -> None:
         """Remember how large the request is that is sent now."""

@@ -7,13 +7,14 @@ from dataclasses import replace
 from chatops_bot.agent.briefing import Briefing, keeps_nothing
 from chatops_bot.context.budget import Budget
 from chatops_bot.context.fence import Marks, fence, fresh_marks
-from chatops_bot.context.hardening import inline
 from chatops_bot.context.history import project
+from chatops_bot.context.past import Past, past_of
 from chatops_bot.context.prompt_cache import PromptCache
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import (
     AgentConfig,
+    Mode,
     PromptOptions,
     SessionContext,
     UserIntent,
@@ -46,6 +47,7 @@ from chatops_bot.tools.toolbox import Toolbox
 _log = logging.getLogger(__name__)
 
 _NOWHERE = Home()
+_LOOKS = 2
 _FAILED = (TurnOutcome.FAILED, TurnOutcome.CAPPED)
 _SAYS_NOTHING = (TurnOutcome.STOPPED, TurnOutcome.INTERRUPTED)
 
@@ -106,23 +108,39 @@ class Briefer:
         )
         toolbox, suggested = self._toolbox(skills, agent, turn_input, intent, session)
         rounds = _bring(skills.at_work(loaded), toolbox)
-        personal = self._told(personal_skills, skills, loaded, agent)
-        suffix = self._suffix(
-            agent, session, intent, self._people(turn_input, entries), self._clean(personal), suggested
-        )
+        personal = self._clean(self._told(personal_skills, skills, loaded, agent))
+        people, system = self._people(turn_input, entries), self._system(agent, session, skills)
+        window, definitions = Window(self._budget, self._model, marks), self._definitions_in(agent)
+
+        def suffix(told: SessionContext) -> str:
+            return self._suffix(agent, told, intent, people, personal, suggested)
+
+        def past(text: str) -> Past:
+            whole, stable = (*history, ContextMessage(text)), system(toolbox, loaded)
+            return past_of(entries, trail, whole, window.fit(whole, definitions.of(toolbox.offered), stable))
+
+        text = suffix(session)
+        if not window.is_roomy((*history, ContextMessage(text))):
+            text = _with_past(
+                text,
+                past,
+                lambda seen: suffix(
+                    self._circumstances.remembering(session, seen, agent, intent, skills.names)
+                ),
+            )
         return Briefing(
             toolbox,
-            self._definitions_in(agent),
-            self._system(agent, session, skills),
-            (*history, ContextMessage(suffix)),
+            definitions,
+            system,
+            (*history, ContextMessage(text)),
             agent.phrases,
             marks,
-            Window(self._budget, self._model, marks),
+            window,
             rounds=rounds,
             skills=tuple(skills.visible),
             told=skills.personal,
             read=skills.read_from_the_start | trail.read_of(skills.names),
-            keep=self._keep(turn_input, agent, suffix),
+            keep=self._keep(turn_input, agent, text),
             agent_id=agent.agent_id,
             agents=self._consultable(agent, toolbox),
             is_shared=_is_shared(turn_input.session),
@@ -151,13 +169,14 @@ class Briefer:
         )
         rounds = _bring(skills.whole(), toolbox)
         marks = fresh_marks(self._ids.nonce)  # nothing of a consultation is sent again after it
-        source = f"question of the agent {context.agents[-2]}"
+        source = f"question of {context.agents[-2]}"
         personal = self._clean(self._told(personal_skills, skills, frozenset(), agent))
         suffix = self._suffix(agent, session, intent, self._people(asked, ()), personal, suggested)
         return Briefing(
             toolbox,
             self._definitions_in(agent),
-            self._system(agent, session, skills),
+            # Nobody reads what it says but the agent that asked; skills stay, since they say how the work is done.
+            self._system(agent, session, skills, "minimal" if last else "full"),
             (
                 UserMessage(fence(self._clean(question), source=source, nonce=self._ids.nonce)),
                 ContextMessage(suffix),
@@ -246,16 +265,18 @@ class Briefer:
 
     def _told(
         self,
-        part: Callable[[ShownSkills, frozenset[str], SkillWords, Callable[[str], str]], str],
+        part: Callable[[ShownSkills, frozenset[str], SkillWords, Language], str],
         skills: ShownSkills,
         loaded: frozenset[str],
         agent: AgentConfig,
     ) -> str:
         """What a part of the prompt says of skills, in the agent's language."""
-        return "" if self._skills is None else part(skills, loaded, self._skills.words[agent.lang], inline)
+        return (
+            "" if self._skills is None else part(skills, loaded, self._skills.words[agent.lang], agent.lang)
+        )
 
     def _system(
-        self, agent: AgentConfig, session: SessionContext, skills: ShownSkills
+        self, agent: AgentConfig, session: SessionContext, skills: ShownSkills, mode: Mode = "full"
     ) -> Callable[[Toolbox, frozenset[str]], str]:
         """Writes the stable part of the prompt for the tools on offer and the loaded skills. A tool that it has no room for is
         taken off the offer: what the text does not name is not on the wire either."""
@@ -269,7 +290,9 @@ class Briefer:
             # What is only listed can be loaded, as long as the tool for that is there.
             catalogue = self._told(skill_section, replace(skills, preloaded=()), loaded, agent)
             less = (catalogue,) if LOAD_SKILL in names else ()
-            options = PromptOptions(tool_text="names", skills=section, less_skills=less, tell_goal=False)
+            options = PromptOptions(
+                tool_text="names", mode=mode, skills=section, less_skills=less, tell_goal=False
+            )
 
             def build() -> AgentPrompt:
                 briefs = [brief_of(tool.spec, self._texts) for tool in toolbox]
@@ -281,7 +304,7 @@ class Briefer:
                     )
                 return built
 
-            which = (generation, agent.agent_id, agent.version, agent.lang, names, section)
+            which = (generation, agent.agent_id, agent.version, agent.lang, mode, names, section)
             prompt = self._prompts.get(which, build)
             if left_out := [name for name in names if name not in prompt.tools]:
                 _log.warning(
@@ -334,3 +357,16 @@ def _bring(skills: Iterable[Skill], toolbox: Toolbox) -> int:
     at_work = list(skills)
     toolbox.offer(name for skill in at_work for name in offered_by(skill))
     return max((skill.rounds for skill in at_work), default=0)
+
+
+def _with_past(text: str, past: Callable[[str], Past], telling: Callable[[Past], str]) -> str:
+    """The volatile part with what is out of sight. It takes room itself, so what is out of sight then is looked at once more."""
+    seen = past(text)
+    for _ in range(_LOOKS):
+        if seen.is_all_seen:
+            break
+        text, before = telling(seen), seen
+        seen = past(text)
+        if (seen.upto, seen.calls) == (before.upto, before.calls):
+            break
+    return text

@@ -12,7 +12,7 @@ from chatops_bot.app.bundled import bundled
 from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
-from chatops_bot.app.prompt_sizes import prompt_for, shipped_skills
+from chatops_bot.app.prompt_sizes import Wording, prompt_for, shipped_skills
 from chatops_bot.app.where import Where
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.errors import ConfigInvalid, StoreError
@@ -168,6 +168,23 @@ def test_explain_says_which_agent_answers_in_a_channel_and_why(capsys: pytest.Ca
         assert capsys.readouterr().out.splitlines()[0] == first
 
 
+def test_the_whole_text_of_a_request_stands_alone_with_its_goal_and_the_arguments_of_tools(
+    capsys: pytest.CaptureFixture[str],
+):
+    wording = Wording("full", "full", "what failed?")
+    prompt_cli.explain(AgentsConfig(), prompt_cli.Wanted(wording=wording))
+    said = capsys.readouterr().out
+    assert said.startswith("[AGENT IDENTITY]\n")
+    assert "\nGoal of this turn: what failed?\n" in said
+    assert '"instance_id":{"description"' in said
+    assert "load_skill" not in said
+    prompt_cli.explain(AgentsConfig(), prompt_cli.Wanted(wording=Wording("off", "minimal", "what failed?")))
+    shorter = capsys.readouterr().out
+    assert "query_tasks:" not in shorter
+    assert "followups" not in shorter
+    assert "[SKILLS]" in shorter
+
+
 async def test_one_prompt_has_one_table_of_sections(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     texts = PromptRegistry(configured_texts(AgentsConfig()))
     agent = texts.get("incident_responder", "en")
@@ -199,3 +216,18 @@ async def test_the_commands_are_there(tmp_path: Path):
         "chatops-bot: There is no chatops-bot.yaml here: this is what ships, with the default settings; name a configuration "
         "with --config.\n"
     )
+
+
+def test_the_hash_of_the_tools_tells_every_word_of_them():
+    texts = configured_texts(AgentsConfig())
+
+    def tools_hash(**other: str) -> str:
+        words = texts.tools["en"]
+        changed = replace(words["query_tasks"], arguments={**words["query_tasks"].arguments, **other})
+        prompts = PromptRegistry(
+            replace(texts, tools={**texts.tools, "en": {**words, "query_tasks": changed}})
+        )
+        return prompt_for(prompts, prompts.get("incident_responder", "en"), SCHEDULER_SPECS).tools_hash
+
+    assert tools_hash() == tools_hash()
+    assert tools_hash() != tools_hash(limit="A few rows.")

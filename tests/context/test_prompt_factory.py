@@ -123,7 +123,7 @@ def test_equal_inputs_give_equal_bytes_in_every_order_of_tools_process_and_hash_
         a_session(channel="C9"),
         a_session(key_events=("one",), env={"region": "eu"}),
         a_session(user_role="admin", session_id="other"),
-        a_session(timezone="America/New_York"),
+        a_session(timezone="America/New_York", schedule_zone="UTC"),
         a_session(previous_tools=("query_workers",), reads_only=True),
     ],
 )
@@ -235,7 +235,7 @@ def test_the_protocol_stands_over_the_tools_and_each_has_name_mark_and_scenario(
     words = agent.phrases.tools
     assert lines[1 : 1 + len(words.protocol)] == list(words.protocol)
     assert f"- query_tasks: {scenarios[language][0]}" in lines
-    assert any(line.startswith(f"- pause_task{words.needs_approval}: ") for line in lines)
+    assert any(line.startswith(f"- pause_task {words.needs_approval}: ") for line in lines)
     assert f"  {words.returns}: rows" in lines
     schema = {
         "type": "object",
@@ -244,7 +244,7 @@ def test_the_protocol_stands_over_the_tools_and_each_has_name_mark_and_scenario(
     }
     gone = a_tool("delete_task", permission_level="destructive", parameters=schema)
     said = build(agent=agent, tools=(gone,)).sections[2].text
-    assert said.splitlines()[-2].startswith(f"- delete_task{words.needs_approval}: ")
+    assert said.splitlines()[-2].startswith(f"- delete_task {words.needs_approval}: ")
     assert said.splitlines()[-1].endswith(
         '{"properties":{"id":{"description":"编号","type":"integer"}},"required":["id"],"type":"object"}'
     )
@@ -339,7 +339,34 @@ def test_the_context_tells_goal_summary_time_session_person_and_environment(lang
     assert [line for line in lines if line.startswith("| event")] == [f"| event {n}" for n in range(2, 12)]
 
 
+@pytest.mark.case("prompt-P10")
+@pytest.mark.parametrize(
+    ("zone", "schedules", "told"),
+    [
+        ("Asia/Shanghai", "UTC", "UTC, UTC+00:00"),
+        ("Europe/Lisbon", "UTC", ""),
+        (None, "Asia/Shanghai", ""),
+        ("Asia/Shanghai", None, ""),
+    ],
+)
+def test_the_zone_of_schedules_is_told_where_clocks_there_show_another_time(
+    zone: Any, schedules: Any, told: str
+):
+    label = SHIPPED["en"].phrases.context.schedule_zone
+    lines = build(session=a_session(timezone=zone, schedule_zone=schedules)).suffix.splitlines()
+    assert [line for line in lines if line.startswith(label)] == ([f"{label}: {told}"] if told else [])
+
+
 @pytest.mark.case("prompt-R39")
+def test_a_summary_that_has_to_give_way_loses_whole_lines():
+    summary = "\n".join(f"line {number} " + "x" * 80 for number in range(8))
+    session = a_session(summary=summary)
+    prompt = build(agent=an_agent(limits={"hard_chars": len(build(session=session)) - 200}), session=session)
+    lines = [line for line in prompt.suffix.splitlines() if line.startswith("| line")]
+    assert 0 < len(lines) < 8
+    assert [f"| {line}" for line in summary.splitlines()][: len(lines)] == lines
+
+
 @pytest.mark.case("prompt-R46")
 def test_a_summary_is_cut_at_800_characters():
     lines = build(session=a_session(summary="x" * 3_000)).suffix.splitlines()
@@ -354,9 +381,11 @@ def test_the_mode_says_how_much_there_is(mode: Any, titles: list[str], has_perso
     agent = an_agent(persona="calm", handoffs=[{"agent_id": "x", "when": "y"}])
     options = PromptOptions(mode=mode, skills="[SKILLS]\n- a: b")
     prompt = build(agent=agent, options=options)
-    expected = [*titles[:3], "[SKILLS]", *titles[3:]] if mode == "full" else titles
+    expected = [*titles[:3], "[SKILLS]", *titles[3:]] if mode != "none" else titles
     assert headings(prompt) == expected
     assert ("Persona: calm" in prompt) == has_persona
+    assert ("Hand over to agent x" in prompt) == (mode == "full")
+    assert (agent.phrases.followups in prompt) == (mode == "full")
 
 
 @pytest.mark.case("prompt-R10")

@@ -13,8 +13,14 @@ from chatops_bot.llm.offline import report
 from chatops_bot.llm.offline.quoting import block
 from tests.llm.offline_play import Content, Scheduler, play, run
 
-SHANGHAI = "[CONTEXT]\nCurrent time: 2026-11-29 12:10 Sunday (UTC+08:00)\nRole of the asker: operator"
-SHANGHAI_ZH = "[CONTEXT]\n当前时间: 2026年11月29日 12:10 星期日 (UTC+08:00)\n提问人角色: operator"
+SUMMED_UP = "| 11-28 09:00 @U1: at 2020-01-01 00:00 (UTC+01:00)"
+"""A line of data in front, which states no time."""
+SHANGHAI = (
+    f"[CONTEXT]\n{SUMMED_UP}\nCurrent time: 2026-11-29 12:10 Sunday (UTC+08:00)\nRole of the asker: operator"
+)
+SHANGHAI_ZH = (
+    f"[CONTEXT]\n{SUMMED_UP}\n当前时间: 2026年11月29日 12:10 星期日 (UTC+08:00)\n提问人角色: operator"
+)
 
 
 class Logged(Scheduler):

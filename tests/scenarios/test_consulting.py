@@ -55,6 +55,10 @@ async def test_the_other_agent_answers_with_its_own_prompt_and_tools(world: Worl
     assert "the operator of a task scheduler" in prefix(asked)
     assert "the operator of a task scheduler" not in prefix(last)
     assert offered(last) == offered(asker)
+    assert "```followups" in prefix(asker)
+    assert "```followups" not in prefix(asked)
+    assert "Hand over to agent" not in prefix(asked)
+    assert "[SKILLS]" in prefix(asked)
     (question,) = (m for m in asked.messages if isinstance(m, UserMessage))
     assert unfence(question.text) == "Which runs of task 7 failed?"
     assert "There is no tool 'look'" in last_result(again)

@@ -44,6 +44,12 @@ DEMO = {
     "worker load trend": "get_worker_load_history",
     "节点负载趋势": "get_worker_load_history",
 }
+KIND = re.compile(r"^(?:Kind of the request|请求类别): (\S+)$", re.MULTILINE)
+KINDS = {
+    "get_system_health": "health", "analyze_failure": "triage", "get_task_detail": "inspect", "create_task": "create",
+    "trigger_task": "trigger", "pause_task": "pause", "retry_failed_instance": "retry", "delete_task": "delete",
+    "get_worker_load_history": "load",
+}  # fmt: skip
 RANKS = {name: rank.sort_hint for name, rank in load_routing().tools.items()}
 OF_AGENT = {"find_tools", "load_skill", "read_result", "consult_agent"}
 SAYS = Answer([text("Done."), chunk("stop"), DONE])
@@ -116,8 +122,11 @@ async def test_each_demo_request_is_offered_few_tools_the_same_in_prompt_and_wir
         assert 3 <= len(routed) <= 5
         assert set(wire) >= {"find_tools"}
         assert ("delete_task" in wire) == (needed == "delete_task")
-        suggested = messages[-1]["content"]
-        assert needed in suggested
+        context = messages[-1]["content"]
+        assert needed in context
+        [kinds] = KIND.findall(context)
+        assert KINDS[needed] in kinds.split("+")
+        assert ("name=db-backup" in context) == ("db-backup" in question)
         said.append([tool for tool in received.body["tools"] if tool["function"]["name"] not in OF_AGENT])
     assert sum(map(size_of, said)) / len(said) < 0.45 * size_of(await every_tool(world))
 
@@ -218,6 +227,7 @@ async def test_a_call_of_a_tool_that_was_not_on_offer_is_answered_with_the_offer
 
 
 @pytest.mark.case("prompt-V17")
+@pytest.mark.case("prompt-P9")
 async def test_the_set_stays_while_it_will_do_and_a_change_of_it_is_counted(world: World):
     model = ScriptedModel([says("One."), says("Two."), says("Three.")])
     async with world.bot(model, routed=True) as bot:

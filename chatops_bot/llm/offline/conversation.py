@@ -21,11 +21,11 @@ from chatops_bot.domain.model import (
     ToolMessage,
     UserMessage,
 )
+from chatops_bot.domain.regex import regex
 from chatops_bot.domain.skill import LOAD_SKILL, Skill
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.llm.offline.content import Content, arguments_of, content_of, rows_of
 from chatops_bot.llm.offline.decisions import OpenProposal, Record, decisions_in
-from chatops_bot.llm.offline.regex import regex
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +143,9 @@ _NOW = regex(
 
 
 def _now(context: str) -> datetime | None:
-    """The current time in the session's zone, as the context states it (see `prompt_factory`)."""
-    match = _NOW.search(context)
+    """The current time in the session's zone, as the context states it (see `prompt_factory`), and not as some data in it does."""
+    stated = (_NOW.search(line) for line in context.splitlines() if not line.startswith("| "))
+    match = next(filter(None, stated), None)
     if match is None:
         return None
     offset = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"]))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline.arguments import Masked, Span
 from chatops_bot.llm.offline.cues import NAME
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.schedules import cron_in, impossible_clock_in, mentions_time
 
 _NAMED = regex(

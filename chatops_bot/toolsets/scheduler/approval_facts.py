@@ -4,13 +4,14 @@ Preconditions hold only what the card shows and only what people change: not the
 every trigger, and not the next trigger time, which moves by itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.people import Risk
+from chatops_bot.domain.people import Person, Risk
+from chatops_bot.domain.zones import zone_named
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.cron import BadCron, next_times
 from chatops_bot.toolsets.scheduler.formatting import task_title
@@ -22,6 +23,7 @@ _PAYLOAD = Phrase("将执行的内容", "What will be executed")
 _IMAGE = Phrase("镜像", "Image")
 _TYPE = Phrase("类型", "Type")
 _SCHEDULE = Phrase("调度", "Schedule")
+_THEIR_TIMES = Phrase("在提出人的时区", "In the time zone of whoever asked")
 _NOT_RUN = Phrase(
     "注意：此调度服务目前不执行该类型的任务，运行会失败",
     "Note: this scheduler does not run tasks of this type at present, runs will fail",
@@ -82,6 +84,19 @@ def local_time(moment: datetime) -> str:
         return f"{moment:%Y-%m-%d %H:%M} UTC"
     offset = moment.strftime("%z")
     return f"{moment:%Y-%m-%d %H:%M} ({moment.tzinfo}, UTC{offset[:3]}:{offset[3:5]})"
+
+
+def in_the_zone_of(person: Person, moments: Sequence[datetime]) -> tuple[Detail, ...]:
+    """The moments once more, as clocks show them where `person` is; nothing where those show the same, or nobody knows.
+
+    A cron expression is read in the scheduler's zone, while a time that somebody says is meant in theirs: whoever approves sees
+    both.
+    """
+    zone = zone_named(person.timezone)
+    theirs = [moment.astimezone(zone) for moment in moments]
+    if zone is None or all(a.utcoffset() == b.utcoffset() for a, b in zip(theirs, moments, strict=True)):
+        return ()
+    return ((_THEIR_TIMES, ", ".join(map(local_time, theirs))),)
 
 
 def next_run_text(expression: str, after: datetime, zone: tzinfo) -> str | None:

@@ -11,7 +11,12 @@ from chatops_bot.domain.tool import Change, Inverse, Observation, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler import new_task
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
-from chatops_bot.toolsets.scheduler.approval_facts import executor_warning, local_time, zone_for
+from chatops_bot.toolsets.scheduler.approval_facts import (
+    executor_warning,
+    in_the_zone_of,
+    local_time,
+    zone_for,
+)
 from chatops_bot.toolsets.scheduler.arguments import CreateTaskArguments
 from chatops_bot.toolsets.scheduler.candidates import usual_schedule
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
@@ -63,6 +68,7 @@ class CreateTask:
             details=(
                 (Phrase("将执行的内容", "What will be executed"), arguments.payload),
                 (Phrase("接下来三次运行", "Next three runs"), ", ".join(map(local_time, times))),
+                *in_the_zone_of(context.person, times),
                 *executor_warning(arguments.type, capabilities),
             ),
             inverse=Inverse(

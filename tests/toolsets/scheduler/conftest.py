@@ -279,8 +279,8 @@ def tools(client: SchedulerClient, clock: SteeredClock) -> dict[str, Tool]:
     return {tool.spec.name: tool for tool in scheduler_tools(client, clock)}
 
 
-def context_of(role: Role = Role.VIEWER, key: str = "") -> ToolContext:
-    person = Person("U1", "Ana", role)
+def context_of(role: Role = Role.VIEWER, key: str = "", zone: str = "") -> ToolContext:
+    person = Person("U1", "Ana", role, timezone=zone)
     return ToolContext(person, SessionKey("sim", "T1", "C1", "1.0"), "turn_1", key)
 
 
@@ -296,9 +296,11 @@ class Calls:
         tool: Any = self.tools[name]
         return await tool.run(tool.spec.arguments.model_validate(arguments or {}), context_of(role))
 
-    async def plan(self, name: str, arguments: dict[str, Any], role: Role = Role.OPERATOR) -> Any:
+    async def plan(
+        self, name: str, arguments: dict[str, Any], role: Role = Role.OPERATOR, zone: str = ""
+    ) -> Any:
         tool: Any = self.tools[name]
-        return await tool.plan(tool.spec.arguments.model_validate(arguments), context_of(role))
+        return await tool.plan(tool.spec.arguments.model_validate(arguments), context_of(role, zone=zone))
 
     async def check(self, name: str, given: dict[str, Any]) -> Any:
         tool: Any = self.tools[name]

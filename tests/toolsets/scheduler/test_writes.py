@@ -282,6 +282,16 @@ async def test_a_good_task_shows_everything_and_its_next_three_runs(go, call):
     assert writes(go) == []
 
 
+@pytest.mark.case("prompt-P10")
+async def test_whoever_asks_from_another_time_zone_sees_the_runs_in_both(call):
+    theirs = "In the time zone of whoever asked"
+    shown = details(await call.plan("create_task", NEW_TASK, zone="Asia/Shanghai"))
+    assert shown["Next three runs"].startswith("2026-03-03 02:00 UTC, ")
+    assert shown[theirs].startswith("2026-03-03 10:00 (Asia/Shanghai, UTC+08:00), ")
+    for same in ("", "UTC", "Africa/Accra"):
+        assert theirs not in details(await call.plan("create_task", NEW_TASK, zone=same))
+
+
 @pytest.mark.case("sched-V11")
 @pytest.mark.case("sched-T23")
 @pytest.mark.parametrize(

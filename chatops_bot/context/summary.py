@@ -1,0 +1,249 @@
+"""What matters for the present request of the turns that a model does not see any more. Pure: the same past gives the same text.
+
+First what still waits for somebody, then one line a turn: who asked what, what was looked up by which ids, what failed, what was
+answered; last the numbers and names that no line holds. A line is told whole or not at all, the newest first, and those before
+others that speak of what the request speaks of. Nothing is told that the asker may not see (`skill_mask`), and where nothing is
+out of sight nothing is told, since the conversation itself says it better.
+"""
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from chatops_bot.context.clearing import summary as gist
+from chatops_bot.context.entities import entities_in
+from chatops_bot.context.hardening import inline
+from chatops_bot.context.past import Begins, Past, Teller
+from chatops_bot.context.prompt_phrases import filled
+from chatops_bot.context.prompt_types import UserIntent
+from chatops_bot.context.tool_routing import terms_of
+from chatops_bot.domain.session import TurnOutcome
+from chatops_bot.domain.tool import ToolCall
+from chatops_bot.domain.transcript import (
+    Entry,
+    FormClosed,
+    FormFilled,
+    ModelSaid,
+    ProposalDecided,
+    ToolReturned,
+    TurnRested,
+    UserSaid,
+)
+
+ASKED_CHARS, ANSWER_CHARS, ERROR_CHARS, TARGET_CHARS = 120, 120, 60, 60
+LINE_CHARS = 320
+NAMED_CHARS = 200
+"""What the last line may take, and what is kept free for it."""
+MOST_TURNS = 100
+"""Turns that are looked at, the newest; about four find room."""
+NAMED_TURNS, SPOKEN_CHARS = 50, 800
+"""Turns that are searched for numbers and names, and how far into what was said."""
+CALLS = 4
+"""Calls of one turn that its line names."""
+MARK_CHARS = 3
+"""`| ` in front of a line where it stands in a prompt, and the break behind it."""
+_RELATED = 2
+"""Words that a line shares with the request to be preferred; one may be `task`."""
+_USUAL = {TurnOutcome.ANSWERED, TurnOutcome.WAITING}
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What a line tells of one turn."""
+
+    asked: str
+    calls: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    answer: str = ""
+    outcome: str = ""
+
+
+def summarise(
+    history: Past,
+    intent: UserIntent,
+    max_chars: int = 800,
+    *,
+    teller: Teller,
+    now: datetime,
+    skills: Collection[str] = (),
+    further: Sequence[str] = (),
+) -> str:
+    """Lines of together at most `max_chars` characters as they stand in a prompt; empty where nothing is out of sight.
+
+    `skills` are the names of those that the asker may see; `further` are lines, oldest first, of what happened besides and is told
+    nowhere else. What waited for an answer until `now` or before is over.
+    """
+    if history.is_all_seen:
+        return ""
+    kept: list[str] = []
+    left = _take(_open(history, teller, now), kept, max_chars)
+    turns = [_line(turn) for turn in _turns(history, teller, skills)]
+    lines = [*further, *turns]
+    newest_first = range(len(lines) - 1, -1, -1)
+    named = frozenset(value for values in entities_in(intent.text).values() for value in values)
+    is_related = _relation(intent.text, named)
+    ranked = sorted(newest_first, key=lambda place: not is_related(lines[place]))
+    chosen: list[str] = []
+    room = _take([lines[place] for place in ranked], chosen, left - NAMED_CHARS)
+    kept += dict.fromkeys(line for line in reversed(lines) if line in chosen)
+    _take(_named(history, teller, kept, named), kept, room + NAMED_CHARS)
+    return "\n".join(kept)
+
+
+def _take(lines: Sequence[str], kept: list[str], room: int) -> int:
+    """Add those of `lines` that fit; returns the room that is left."""
+    for line in lines:
+        if line and len(line) + MARK_CHARS <= room and line not in kept:
+            kept.append(line)
+            room -= len(line) + MARK_CHARS
+    return room
+
+
+def _relation(text: str, named: Collection[str]) -> Callable[[str], bool]:
+    """Says of a line whether it speaks of what `text` speaks of, in which `named` are the numbers and names."""
+    words = terms_of(text)
+    spelled = "|".join(re.escape(value) for value in sorted(named))
+    pattern = re.compile(rf"(?<![A-Za-z0-9_:.-])(?:{spelled})(?![A-Za-z0-9_:-])" if spelled else r"(?!)")
+
+    def is_related(line: str) -> bool:
+        folded = line.casefold()
+        return pattern.search(line) is not None or sum(word in folded for word in words) >= _RELATED
+
+    return is_related
+
+
+def _open(history: Past, teller: Teller, now: datetime) -> list[str]:
+    """Proposals and forms whose results are out of sight and that nobody has answered, newest first."""
+    asked: dict[str, str] = {}
+    waiting: dict[tuple[str, str], tuple[str, bool]] = {}
+    for place, entry in enumerate(history.entries):
+        match entry:
+            case UserSaid():
+                asked[entry.turn_id] = entry.author_id
+            case FormFilled():
+                asked[entry.turn_id] = entry.author_id
+                waiting.pop((entry.tool, entry.author_id), None)
+            case FormClosed():
+                waiting.pop((entry.tool, asked.get(entry.turn_id, "")), None)
+            case ToolReturned() if entry.status == "waits":
+                content, who = _object(entry.content), asked.get(entry.turn_id, "")
+                # A newer proposal for the same target takes the place of the older, as a newer form of the same person does.
+                key = (entry.tool, str(content.get("target") or "") if "proposal" in content else who)
+                waiting.pop(key, None)
+                is_gone = place < history.upto or entry.call_id in history.calls
+                waiting[key] = _waits(entry, content, who, teller, now), is_gone
+            case ProposalDecided():
+                over = [key for key, (line, _) in waiting.items() if line.startswith(f"{entry.code} ")]
+                waiting = {key: one for key, one in waiting.items() if key not in over}
+    return [line for line, is_gone in reversed(waiting.values()) if is_gone and line]
+
+
+def _waits(entry: ToolReturned, content: Mapping[str, Any], who: str, teller: Teller, now: datetime) -> str:
+    """Empty for what ran out."""
+    try:
+        until = datetime.fromisoformat(str(content.get("expires_at")))
+    except ValueError:
+        return ""
+    if until.tzinfo is None or until <= now:
+        return ""
+    words, tool = teller.words, teller.said(entry.tool, 64)
+    who = f"@{who}" if who else "-"
+    if code := teller.said(str(content.get("proposal") or ""), 12):
+        what = f"{code} {tool} {teller.said(str(content.get('target') or ''), TARGET_CHARS)}"
+        return filled(words.waits, what=what, until=teller.at(until), who=who)
+    return filled(words.form_waits, tool=tool, until=teller.at(until), who=who)
+
+
+def _turns(history: Past, teller: Teller, skills: Collection[str]) -> Iterator[_Turn]:
+    turns: dict[str, _Turn] = {}
+    trail = history.trail
+    calls: dict[tuple[str, str], ToolCall] = {}
+    for place, entry in history.gone(MOST_TURNS):
+        if isinstance(entry, Begins):
+            turns[entry.turn_id] = _Turn(_asked(entry, teller))
+        turn = turns.get(entry.turn_id)
+        if turn is None:
+            continue
+        match entry:
+            case ModelSaid():
+                visible = [call for call in entry.calls if not trail.hides(entry.turn_id, call, skills)]
+                calls |= {(entry.turn_id, call.id): call for call in visible}
+                turn.calls += (_called(call, teller) for call in visible)
+                turn.answer = (
+                    teller.said(trail.masked(place, entry, skills).text, ANSWER_CHARS) or turn.answer
+                )
+            case ToolReturned() if entry.status == "error" and (entry.turn_id, entry.call_id) in calls:
+                turn.failed.append(
+                    f"{teller.said(entry.tool, 64)}: {teller.said(gist(entry.content), ERROR_CHARS)}"
+                )
+            case TurnRested() if entry.outcome not in _USUAL:
+                turn.outcome = filled(teller.words.ended, outcome=entry.outcome.value)
+    yield from turns.values()
+
+
+def _asked(entry: Begins, teller: Teller) -> str:
+    """Of a filled form only what it was for: that it was filled in is an event (`key_events`)."""
+    said = entry.tool if isinstance(entry, FormFilled) else entry.text
+    at, who = teller.at(entry.at), f"@{entry.author_id}"
+    return filled(teller.words.asked, at=at, who=who, text=teller.said(said, ASKED_CHARS))
+
+
+def _called(call: ToolCall, teller: Teller) -> str:
+    """The tool with the arguments that name what it was about; no other argument is repeated."""
+    ids = {
+        key: value
+        for key, value in _object(call.arguments).items()
+        if (key == "name" or key.endswith("_id")) and isinstance(value, str | int) and value != ""
+    }
+    named = " ".join(f"{key}={value}" for key, value in sorted(ids.items()))
+    return teller.said(f"{call.name} {named}", 80)
+
+
+def _line(turn: _Turn) -> str:
+    calls = list(dict.fromkeys(turn.calls))[:CALLS]
+    parts = (turn.asked, "; ".join(calls), "; ".join(turn.failed[:2]), turn.answer, turn.outcome)
+    return inline(" → ".join(part for part in parts if part), LINE_CHARS)
+
+
+def _named(history: Past, teller: Teller, kept: Sequence[str], asked: frozenset[str]) -> list[str]:
+    """One line with the numbers and names that were spoken of and that no line of `kept` holds, the newest first."""
+    already = {value for line in kept for values in entities_in(line).values() for value in values}
+    found: dict[str, tuple[str, str]] = {}
+    for _, entry in reversed([*history.gone(NAMED_TURNS)]):
+        for kind, values in entities_in(teller.clean(_spoken(entry))[:SPOKEN_CHARS]).items():
+            for value in values:
+                if value not in already:
+                    found.setdefault(value, (kind, value))
+    ranked = sorted(found, key=lambda value: value not in asked)  # stable: the newest of each come first
+    line = teller.words.named
+    taken: list[str] = []
+    for value in ranked:
+        kind = found[value][0]
+        more = value if kind in ("name", "code") else f"#{value}" if kind == "number" else f"{kind} {value}"
+        if len(line) + sum(len(each) + 2 for each in (*taken, more)) + MARK_CHARS > NAMED_CHARS:
+            break
+        taken.append(inline(more, 80))
+    return [f"{line}: {', '.join(taken)}"] if taken else []
+
+
+def _spoken(entry: Entry) -> str:
+    """What people read of an entry in the thread."""
+    match entry:
+        case UserSaid():
+            return entry.text
+        case TurnRested():
+            return entry.body
+        case ProposalDecided():
+            return f"{entry.code} {entry.target} {entry.outcome}"
+    return ""
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
