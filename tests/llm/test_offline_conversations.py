@@ -551,12 +551,16 @@ async def test_a_tool_error_is_one_sentence_with_what_to_do(text: str, error: st
 
 
 async def test_a_refused_change_is_reported_and_not_tried_again():
-    refused = {"pause_task": {"error": "Role viewer may read but not ask for changes"}}
+    refused = {
+        "pause_task": {
+            "error": "Role viewer may read but not ask for changes; ask an admin.",
+            "refused": True,
+        }
+    }
     played = await play("show nightly-report and pause nightly-report", Scheduler(broken=refused))
     assert len(played.writes) == 1
-    assert (
-        "Pausing or resuming the task failed: `Role viewer may read but not ask for changes`" in played.text
-    )
+    assert "No change proposed: Role viewer may read but not ask for changes; ask an admin." in played.text
+    assert "failed:" not in played.text
     assert played.text.count("`python report.py`") == 1
 
 

@@ -13,7 +13,7 @@ from chatops_bot.llm.offline import phrases
 from chatops_bot.llm.offline.content import UNREADABLE, Content
 from chatops_bot.llm.offline.conversation import Result
 from chatops_bot.llm.offline.cues import Hold, Kind
-from chatops_bot.llm.offline.decisions import OpenProposal, Record
+from chatops_bot.llm.offline.decisions import WRITE_TOOLS, OpenProposal, Record
 from chatops_bot.llm.offline.quoting import Reader, code, fact, one_line
 
 _NAMES_SHOWN = 8
@@ -50,6 +50,9 @@ def tool_error(result: Result, language: Language) -> str:
     """
     if result.error == UNREADABLE:
         return phrases.TOOL_UNREADABLE.filled(tool=code(result.tool)).said_in(language)
+    if result.content.get("refused") is True and result.tool in WRITE_TOOLS:
+        said = one_line(result.error.rstrip("。. "))
+        return phrases.REFUSED.filled(error=said).said_in(language)
     advice = next(
         (said for pattern, said in phrases.ADVICE if re.search(pattern, result.error, re.IGNORECASE)),
         phrases.ADVICE_ELSE,
