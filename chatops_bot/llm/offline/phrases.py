@@ -36,6 +36,7 @@ HELP_SKILLS = Phrase(
 )
 HELP_CONSULT = Phrase("- 问一下 {agent}：最近有什么失败？", "- ask {agent} what failed recently")
 HELP_END = Phrase("所有变更都要有人批准后才执行。", "Every change runs only after a person approves it.")
+WELCOME = Phrase("好的。输入“帮助”查看还能做什么。", "You are welcome. Say “help” for what else I can do.")
 NOT_UNDERSTOOD = Phrase("没看懂这句话；规则只认识固定的问法。", "No rule understands that.")
 
 FORM_WAITS = Phrase(
@@ -108,6 +109,7 @@ VERBS: dict[Kind, Phrase] = {
     Kind.DELETE: Phrase("删除", "Delete"),
     Kind.EXPLAIN: Phrase("分析", "Analyse"),
     Kind.DETAIL: Phrase("查看", "Show"),
+    Kind.CONDITION: Phrase("查看", "Show"),
     Kind.WHY_CHANGED: Phrase("查看", "Show"),
 }  # fmt: skip
 PROPOSED = Phrase("变更（{tool}）正在等待批准。", "The change ({tool}) waits for approval.")
