@@ -225,7 +225,6 @@ PHRASINGS: dict[Kind, str] = {
         describe nightly-report
         details for nightly-report
         what about nightly-report?
-        how is nightly-report doing
         should I pause nightly-report?
     """,
     Kind.HEALTH: """
