@@ -224,7 +224,7 @@ class Loop:
                     elif isinstance(delta, ReasoningDelta):
                         await emit(ReasoningStreamed(delta.text))
                     elif isinstance(delta, ModelNotice):
-                        await emit(Noted(delta.phrase))
+                        await emit(Noted(delta.phrase, delta.is_first))
                     elif isinstance(delta, ThoughtEnded):
                         await emit(TextWithdrawn())
                     if step.size > MAX_STEP_CHARS:

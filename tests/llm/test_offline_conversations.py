@@ -569,6 +569,16 @@ async def test_thanks_are_no_question(text: str, said: str):
     assert "HKWM" in (await play(text, history=waiting)).text
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("write me a poem", "The model is away; without it"), ("写首诗", "语言模型暂时不可用；没有它")],
+)
+async def test_for_a_model_that_is_away_nobody_is_told_that_they_asked_wrongly(text: str, said: str):
+    request = ModelRequest((UserMessage(text),), tools(), is_standing_in=True)
+    answered = "".join(delta.text for delta in await answer(request) if isinstance(delta, TextDelta))
+    assert answered.startswith(said)
+
+
 async def test_a_refused_change_is_reported_and_not_tried_again():
     refused = {
         "pause_task": {

@@ -37,6 +37,10 @@ HELP_SKILLS = Phrase(
 HELP_CONSULT = Phrase("- 问一下 {agent}：最近有什么失败？", "- ask {agent} what failed recently")
 HELP_END = Phrase("所有变更都要有人批准后才执行。", "Every change runs only after a person approves it.")
 WELCOME = Phrase("好的。输入“帮助”查看还能做什么。", "You are welcome. Say “help” for what else I can do.")
+WITHOUT_THE_MODEL = Phrase(
+    "语言模型暂时不可用；没有它，我只能按固定规则回答，这句话要等它恢复后再问。",
+    "The model is away; without it I can only answer by fixed rules. Ask this again once it is back.",
+)
 NOT_UNDERSTOOD = Phrase("没看懂这句话；规则只认识固定的问法。", "No rule understands that.")
 
 FORM_WAITS = Phrase(

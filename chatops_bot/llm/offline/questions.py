@@ -292,7 +292,9 @@ def help_text(
 ) -> Answer:
     agent = next(iter(conversation.agents), "")
     skills = bool(desk.skills)
-    return Answer(report.help_text(desk.language, understood=understood, skills=skills, agent=agent))
+    before = phrases.WITHOUT_THE_MODEL if conversation.is_standing_in else phrases.NOT_UNDERSTOOD
+    before_it = None if understood else before
+    return Answer(report.help_text(desk.language, before=before_it, skills=skills, agent=agent))
 
 
 def held(desk: Desk, _: Conversation, intent: Intent) -> Answer:
