@@ -391,6 +391,18 @@ async def test_a_scheduler_that_is_down_is_told_for_it_and_each_account(world: W
     }
 
 
+async def test_a_zone_of_schedules_that_is_not_the_schedulers_is_told(world: World):
+    def with_zone(zone: str) -> Path:
+        scheduler = well(world).scheduler.model_copy(update={"timezone": zone})
+        return written(world, well(world).model_copy(update={"scheduler": scheduler}))
+
+    said = failures(await seen(world, with_zone("Asia/Shanghai")))
+    assert said["scheduler viewer"].startswith(
+        "The scheduler reads cron expressions in UTC, and scheduler.timezone says Asia/Shanghai, so models"
+    )
+    assert failures(await seen(world, with_zone("UTC"))) == {}
+
+
 async def test_a_wrong_password_is_told_with_its_account(world: World):
     host = world.to_scheduler.url.partition("://")[2]
     user = world.scheduler.accounts["operator"]["username"]

@@ -78,7 +78,11 @@ def scheduler_checks(config: Config, passwords: Mapping[str, str], http: httpx.A
     url = str(config.scheduler.url)
     client = SchedulerClient(http, url, accounts, read_seconds=_SCHEDULER_SECONDS)
     logins = [
-        Check(f"scheduler {role}", _check_login(client, role, accounts[role].username)) for role in accounts
+        Check(
+            f"scheduler {role}",
+            _check_login(client, role, accounts[role].username, config.scheduler.timezone),
+        )
+        for role in accounts
     ]
     return [Check("scheduler", _check_scheduler(client, url)), *logins]
 
@@ -108,15 +112,26 @@ def _skew(date: str) -> float | None:
         return None
 
 
-async def _check_login(client: SchedulerClient, role: Role, username: str) -> Sequence[Finding]:
+async def _check_login(
+    client: SchedulerClient, role: Role, username: str, zone: str | None
+) -> Sequence[Finding]:
+    """`zone` is the one in which the configuration says that the service reads cron expressions, if it says so."""
     check, key = f"scheduler {role}", f"scheduler.accounts.{role}"
     try:
         has = await client.role_of(role)
-        version = (await SchedulerApi(client, role).capabilities()).version
+        capabilities = await SchedulerApi(client, role).capabilities()
     except ToolFailed as error:
         advice = "This follows from scheduler." if isinstance(error, Unreachable) else f"See {key}."
         return [failed(check, _checked(error, advice))]
-    at = f"{username} logs in"
+    at, version = f"{username} logs in", capabilities.version
+    if zone is not None and capabilities.timezone not in ("", zone):
+        return [
+            failed(
+                check,
+                f"The scheduler reads cron expressions in {capabilities.timezone}, and scheduler.timezone says {zone}, so models would "
+                "write schedules for the wrong hour; correct the key.",
+            )
+        ]
     if has not in _ENOUGH:
         return [ok(check, f"{at}; the scheduler does not say with which role ({version}).")]
     if _ENOUGH.index(has) < _ENOUGH.index(role.value):

@@ -49,7 +49,8 @@ class Conversation:
 
     `history` is what came before the newest message. `earlier`: texts of the thread before the bot was spoken to, other
     people's words, newest first. `now` is the time that the request states, None when it states none. `skills`, `agents`,
-    `is_shared` and `is_standing_in` are those of the request.
+    `is_shared` and `is_standing_in` are those of the request. `ahead` is how many minutes the clocks of the scheduler are ahead of
+    the asker's, as far as the request states it.
     """
 
     text: str
@@ -68,6 +69,7 @@ class Conversation:
     agents: tuple[str, ...] = ()
     is_shared: bool = True
     is_standing_in: bool = False
+    ahead: int = 0
 
 
 def read(request: ModelRequest) -> Conversation:
@@ -81,6 +83,8 @@ def read(request: ModelRequest) -> Conversation:
     history, turn = messages[:start], messages[start:]
     said = [message for message in turn if isinstance(message, AssistantMessage)]
     records, proposals = decisions_in(history)
+    context = next((message.text for message in turn if isinstance(message, ContextMessage)), "")
+    now = _now(context)
     return Conversation(
         text=text,
         author=asked.author if isinstance(asked, UserMessage) else "",
@@ -93,7 +97,8 @@ def read(request: ModelRequest) -> Conversation:
         history=history,
         earlier=tuple(reversed([*_earlier(messages)])),
         offered={tool.name: tool for tool in request.tools if request.may_call},
-        now=next((_now(message.text) for message in turn if isinstance(message, ContextMessage)), None),
+        now=now,
+        ahead=_ahead(context, now),
         skills=request.skills,
         agents=request.agents,
         is_shared=request.is_shared,
@@ -157,3 +162,18 @@ def _now(context: str) -> datetime | None:
         return datetime(year, month, day, hour, minute, tzinfo=zone)
     except ValueError:
         return None
+
+
+_SCHEDULES = regex(
+    r"(?m)^(?!\| )[^\n]*: [A-Za-z_+/-]+, UTC(?P<sign>[+-])(?P<hours>\d{2}):(?P<minutes>\d{2})$"
+)
+"""The line of `prompt_sections` about the zone of cron expressions."""
+
+
+def _ahead(context: str, now: datetime | None) -> int:
+    match = _SCHEDULES.search(context)
+    here = now.utcoffset() if now is not None else None
+    if match is None or here is None:
+        return 0
+    there = 60 * int(match["hours"]) + int(match["minutes"])
+    return (there if match["sign"] == "+" else -there) - int(here.total_seconds()) // 60

@@ -6,14 +6,15 @@ where people see it before it counts, "every night" is taken for two o'clock.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline.arguments import Masked, Span
+from chatops_bot.llm.offline.cron import written_in
 from chatops_bot.llm.offline.cues import NAME
-from chatops_bot.llm.offline.schedules import cron_in, impossible_clock_in, mentions_time
+from chatops_bot.llm.offline.schedules import cron_in, impossible_clock_in, mentions_time, moved
 
 _NAMED = regex(
     rf"(?:\b(?:named\b|called\b|name\b\s*(?:is|:|=)?)|名为|名叫|叫做?|名称?(?:是|为|:|=)?|名字(?:是|叫|为|:)?)\s*(?:(?P<span>{NAME})|(?P<word>[a-z][a-z0-9]*))"
@@ -142,6 +143,15 @@ def new_task_in(message: Masked) -> NewTask:
         impossible_clock=impossible,
         likely_cron=likely or "",
     )
+
+
+def in_the_schedulers_zone(task: NewTask, message: Masked, ahead: int) -> NewTask:
+    """A time that is said in words is the asker's, and the scheduler's clocks are `ahead` minutes; an expression stays as written."""
+    quotes = (span.text for span in message.spans if span.kind == "quote")
+    if not ahead or any(written_in(text.lower()) for text in (message.text, *quotes)):
+        return task
+    said, likely = (each and moved(each, ahead) for each in (task.cron_expr, task.likely_cron))
+    return replace(task, cron_expr=said, likely_cron=likely)
 
 
 def said_with_form(task: NewTask, language: Language) -> str:

@@ -14,7 +14,7 @@ from chatops_bot.domain.regex import regex
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.llm.offline.arguments import mask
 from chatops_bot.llm.offline.content import arguments_of, content_of
-from chatops_bot.llm.offline.creation import new_task_in
+from chatops_bot.llm.offline.creation import in_the_schedulers_zone, new_task_in
 from chatops_bot.llm.offline.cues import CHINESE_QUESTION, LOOK, SHOW, Kind
 from chatops_bot.llm.offline.understanding import Intent
 
@@ -59,12 +59,16 @@ def open_form_of(author: str, history: Sequence[Message]) -> OpenForm | None:
     return form if form is not None and of == author else None
 
 
-def answer_in_words(text: str, form: OpenForm, intents: Sequence[Intent]) -> Mapping[str, Any] | None:
-    """The arguments of the form's call with what `text` says; None when it is no answer to the form."""
+def answer_in_words(
+    text: str, form: OpenForm, intents: Sequence[Intent], ahead: int = 0
+) -> Mapping[str, Any] | None:
+    """The arguments of the form's call with what `text` says; None when it is no answer to the form. `ahead` is how many minutes the
+    scheduler's clocks are ahead of the asker's."""
     message = mask(text)
     if any(asking.search(message.text) for asking in (_ASKING, CHINESE_QUESTION, LOOK, SHOW)):
         return None
-    said = new_task_in(message).arguments if form.tool == "create_task" else {}
+    task = in_the_schedulers_zone(new_task_in(message), message, ahead)
+    said = task.arguments if form.tool == "create_task" else {}
     given = set(said) & set(form.missing)
     if not given or not all(_reads_like_fields(intent, len(given)) for intent in intents):
         return None

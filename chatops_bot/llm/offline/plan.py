@@ -50,7 +50,7 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
         intents = (Intent(Kind.VERIFY),)
     form = open_form_of(conversation.author, conversation.history)
     if form is not None:
-        answered = answer_in_words(conversation.text, form, intents)
+        answered = answer_in_words(conversation.text, form, intents, conversation.ahead)
         if answered is not None:
             return call_with(form.tool, answered, desk)
         if all(intent.kind is Kind.THANKS for intent in intents):
