@@ -95,8 +95,9 @@ class ModelRequest:
     text alone; the tools are shown all the same, since some providers refuse a history of calls without them, and since the
     request then begins as the one before did.
 
-    The last three say what stands in the prompt in prose, for who reads none: the `skills` that the asker may see, the `agents`
-    that may be consulted, and whether others read along, who may not see all of those skills.
+    The next three say what stands in the prompt in prose, for who reads none: the `skills` that the asker may see, the `agents`
+    that may be consulted, and whether others read along, who may not see all of those skills. `is_standing_in`: another model was
+    asked first and is away.
     """
 
     messages: tuple[Message, ...]
@@ -106,6 +107,7 @@ class ModelRequest:
     skills: tuple[Skill, ...] = ()
     agents: tuple[str, ...] = ()
     is_shared: bool = True
+    is_standing_in: bool = False
 
 
 class FinishReason(StrEnum):
@@ -168,9 +170,13 @@ class ThoughtEnded:
 
 @dataclass(frozen=True, slots=True)
 class ModelNotice:
-    """Something about the model itself that people must know ("no language model is connected"); never part of the text."""
+    """Something about the model itself that people must know ("no language model is connected"); never part of the text.
+
+    `is_first`: it explains the answer, so it stands above it.
+    """
 
     phrase: Phrase
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

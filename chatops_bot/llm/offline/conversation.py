@@ -48,9 +48,9 @@ class Conversation:
     """`records` and `proposals` (those not decided yet) are newest first.
 
     `history` is what came before the newest message. `earlier`: texts of the thread before the bot was spoken to, other
-    people's words, newest first. `now` is the time that the request states, None when it states none. `skills`, `agents` and
-    `is_shared` are those of the request. `ahead` is how many minutes the clocks of the scheduler are ahead of the asker's, as far as
-    the request states it.
+    people's words, newest first. `now` is the time that the request states, None when it states none. `skills`, `agents`,
+    `is_shared` and `is_standing_in` are those of the request. `ahead` is how many minutes the clocks of the scheduler are ahead of
+    the asker's, as far as the request states it.
     """
 
     text: str
@@ -68,6 +68,7 @@ class Conversation:
     skills: tuple[Skill, ...] = ()
     agents: tuple[str, ...] = ()
     is_shared: bool = True
+    is_standing_in: bool = False
     ahead: int = 0
 
 
@@ -101,6 +102,7 @@ def read(request: ModelRequest) -> Conversation:
         skills=request.skills,
         agents=request.agents,
         is_shared=request.is_shared,
+        is_standing_in=request.is_standing_in,
     )
 
 

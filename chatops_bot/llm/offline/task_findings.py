@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from chatops_bot.llm.offline.content import Content, rows_of
 from chatops_bot.llm.offline.quoting import Reader, code, fact, script
 from chatops_bot.llm.offline.report import status_word, task_label
-from chatops_bot.llm.offline.run_findings import cut_note, lines, newest_first, own_run_line, total_of
+from chatops_bot.llm.offline.run_findings import (
+    HAS_FAILED,
+    cut_note,
+    lines,
+    newest_first,
+    own_run_line,
+    total_of,
+)
 
 _RUNS_BELOW_A_TASK = 5
 _DEPENDENCIES_SHOWN = 10
@@ -58,6 +65,21 @@ def standing(content: Content, reader: Reader) -> str:
         *(own_run_line(row, times, reader) for row in newest),
         times.note(),
     )
+
+
+def condition(content: Content, reader: Reader) -> str:
+    """How the newest finished runs of a task ended, before how it stands: an enabled task may fail every time."""
+    recent = newest_first(rows_of(content, "recent_instances"))
+    ended = [row for row in recent if row.get("status") in ("success", *HAS_FAILED)]
+    if not ended:
+        return standing(content, reader)
+    owner, rate = task_label(content), success_rate(recent, reader)
+    status = status_word(ended[0].get("status"), reader.language)
+    said = reader.say(
+        f"任务 {owner} 最近一次运行{status}；{rate}。",
+        f"The newest run of task {owner} {status}; {rate} succeeded.",
+    )
+    return lines(said, standing(content, reader))
 
 
 def detail(content: Content, count: int | None, reader: Reader) -> str:
