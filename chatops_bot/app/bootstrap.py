@@ -214,6 +214,7 @@ def _slack(
         base_url=str(config.slack.api_url),
         roster=config.roster,
         groups=config.groups,
+        timezone=config.timezone or "",
         posts=posts,
         ping_interval=ping_seconds,
         on_call=slack_meter(metrics),

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from chatops_bot.domain.clocks import ONE_CLOCK, Clocks
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.tool import ToolCall
@@ -95,8 +96,8 @@ class ModelRequest:
     text alone; the tools are shown all the same, since some providers refuse a history of calls without them, and since the
     request then begins as the one before did.
 
-    The last three say what stands in the prompt in prose, for who reads none: the `skills` that the asker may see, the `agents`
-    that may be consulted, and whether others read along, who may not see all of those skills.
+    The last four say what stands in the prompt in prose, for who reads none: the `skills` that the asker may see, the `agents`
+    that may be consulted, whether others read along, who may not see all of those skills, and the `clocks` of the asker and the scheduler.
     """
 
     messages: tuple[Message, ...]
@@ -106,6 +107,7 @@ class ModelRequest:
     skills: tuple[Skill, ...] = ()
     agents: tuple[str, ...] = ()
     is_shared: bool = True
+    clocks: Clocks = ONE_CLOCK
 
 
 class FinishReason(StrEnum):

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, timezone
 
 from chatops_bot.context.fence import unfence
 from chatops_bot.context.skill_text import unframed
+from chatops_bot.domain.clocks import ONE_CLOCK, Clocks
 from chatops_bot.domain.language import Language, language_of_words
 from chatops_bot.domain.model import (
     AssistantMessage,
@@ -48,8 +49,8 @@ class Conversation:
     """`records` and `proposals` (those not decided yet) are newest first.
 
     `history` is what came before the newest message. `earlier`: texts of the thread before the bot was spoken to, other
-    people's words, newest first. `now` is the time that the request states, None when it states none. `skills`, `agents` and
-    `is_shared` are those of the request.
+    people's words, newest first. `now` is the time that the request states, None when it states none. `skills`, `agents`,
+    `is_shared` and `clocks` are those of the request.
     """
 
     text: str
@@ -67,6 +68,7 @@ class Conversation:
     skills: tuple[Skill, ...] = ()
     agents: tuple[str, ...] = ()
     is_shared: bool = True
+    clocks: Clocks = ONE_CLOCK
 
 
 def read(request: ModelRequest) -> Conversation:
@@ -96,6 +98,7 @@ def read(request: ModelRequest) -> Conversation:
         skills=request.skills,
         agents=request.agents,
         is_shared=request.is_shared,
+        clocks=request.clocks,
     )
 
 
