@@ -9,7 +9,6 @@ from bench.measuring import in_turns, table
 from chatops_bot.app.bundled import load_skill_words
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
-from chatops_bot.context.hardening import inline
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import PromptOptions, SessionContext, ToolBrief
@@ -45,7 +44,7 @@ CATALOGUE = ShownSkills(
 
 def built() -> AgentPrompt:
     """The whole of it: the catalogue as lines, every value made harmless, five sections, four hashes."""
-    options = PromptOptions(tool_text="names", skills=skill_section(CATALOGUE, (), WORDS, inline))
+    options = PromptOptions(tool_text="names", skills=skill_section(CATALOGUE, (), WORDS, "en"))
     return build_agent_system_prompt(AGENT, BRIEFS, SESSION, "what failed?", options=options)
 
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.loop import Loop, Turn
 from chatops_bot.domain.errors import ModelError, Told, ToolFailed
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.session import SessionKey, TurnOutcome
 from chatops_bot.domain.tool import CONSULT_AGENT, ToolResult
@@ -96,7 +96,7 @@ class ConsultAgent:
         within = replace(context, agents=(*context.agents, agent_id), reads_only=True, aside=aside)
         briefing = desk.briefs.brief_consulted(agent_id, arguments.question, within, self._depth)
         turn = Turn(within, asking.language, briefing, has_own_ids=True)
-        heard = _Heard()
+        heard = _Heard(asking.language)
         try:
             await desk.loop_over(aside).run_turn(turn, heard.hear)
         except ModelError as error:
@@ -127,7 +127,8 @@ class ConsultAgent:
 class _Heard:
     """What comes out of a consultation."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: Language) -> None:
+        self._language = language
         self._called: list[str] = []
         self._notes: list[str] = []
         self._rest = Rested(TurnOutcome.FAILED, "")
@@ -136,7 +137,7 @@ class _Heard:
         if isinstance(event, CallStarted):
             self._called.append(event.tool)
         elif isinstance(event, Noted):
-            self._notes.append(event.phrase.en)
+            self._notes.append(event.phrase.said_in(self._language))
         elif isinstance(event, Rested):
             self._rest = event
 
@@ -151,7 +152,7 @@ class _Heard:
             "tools_called": list(dict.fromkeys(self._called)),
         }
         if len(body) > ANSWER_CHARS:
-            content["cut"] = f"{len(body) - ANSWER_CHARS} characters left out"
+            content["characters_left_out"] = len(body) - ANSWER_CHARS
         if self._rest.outcome is not TurnOutcome.ANSWERED:
             content["incomplete"] = self._notes
         summary = Phrase(f"{agent_id} 已回答", f"{agent_id} answered")

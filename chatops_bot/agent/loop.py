@@ -16,7 +16,7 @@ from itertools import groupby
 
 from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.step import Step, is_cut, json_error
-from chatops_bot.agent.together import together
+from chatops_bot.agent.together import Together
 from chatops_bot.context.history import answer_to, assistant_message
 from chatops_bot.context.next_steps import worth_offering
 from chatops_bot.context.prompt_phrases import CallPhrases
@@ -301,7 +301,7 @@ class Loop:
     async def _run_batch(self, turn: Turn, batch: Sequence[ToolCall], emit: Emit) -> list[TurnEvent]:
         """Run them at once; returns what waits for people then."""
         waiting: list[TurnEvent] = []
-        async with together() as group:
+        async with Together() as group:
             running = [group.create_task(self._dispatch(turn, call)) for call in batch]
             for call, task in zip(batch, running, strict=True):
                 done, milliseconds = await task

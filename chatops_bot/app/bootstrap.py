@@ -114,9 +114,7 @@ async def open_bot(
         routed = (model is None and routes(config, secrets)) if routed is None else routed
         prompts = PromptRegistry(configured_texts(config.agents, [tool.spec for tool in tools]))
         skills = await read_skills(config, meter=partial(MeteredScripts, metrics=metrics))
-        opening = open_registry(
-            config, secrets, clock, skills, kept, prompts=prompts, more=tools, routed=routed
-        )
+        opening = open_registry(config, secrets, clock, skills, kept, prompts=prompts, more=tools, routed=routed)  # fmt: skip
         registry = await stack.enter_async_context(opening)
         slack = _slack(config, secrets, session, clock, ids, metrics, posts, beats.ping)
         terminal, people, rests = TerminalPlatform(ids), local_people(config), Rests()

@@ -129,8 +129,8 @@ def build_core(
 
     Nothing runs yet: its owner recovers what an earlier process left, lets events in, and brings the router to rest.
     `skills` is which skills a turn has, None for none; `rerouted` is told of each turn that begins with other tools than the one
-    before, None: all are on offer. `logs` is what the log's lines go through, `prompts` the texts, None for what
-    `config` names. Raises ConfigInvalid for a policy that nobody could meet.
+    before, None: all are on offer. `logs` is what the log's lines go through, `prompts` the texts, None for what `config` names.
+    Raises ConfigInvalid for a policy that nobody could meet.
     """
     redactor = Withheld(secrets.values())
     prompts = prompts or PromptRegistry(configured_texts(config.agents))
@@ -151,9 +151,8 @@ def build_core(
         config, registry, prompts, store, redactor, clock, ids, skills, model.name, rerouted, node.fences,
         engine.policy.may_ask,
     )  # fmt: skip
-    _let_consult(
-        registry, partial(_aside, model, dispatcher, clock, ids, config.model.max_rounds // 2), briefer
-    )
+    aside = partial(_aside, model, dispatcher, clock, ids, config.model.max_rounds // 2)
+    _let_consult(registry, aside, briefer)
     conductor = Conductor(
         platform=platform, store=store,
         loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),

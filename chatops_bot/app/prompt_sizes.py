@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 from chatops_bot.app.bundled import bundled, load_skill_words
 from chatops_bot.app.known_tools import AGENT_SPECS
-from chatops_bot.context.hardening import inline
 from chatops_bot.context.prompt_factory import AgentPrompt, build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import (
@@ -22,23 +21,27 @@ from chatops_bot.context.prompt_types import (
 )
 from chatops_bot.context.skill_text import ShownSkills, skill_section
 from chatops_bot.domain.language import Language
-from chatops_bot.domain.skill import Skill
+from chatops_bot.domain.skill import LOAD_SKILL, Skill
+from chatops_bot.domain.tool import CONSULT_AGENT, FIND_TOOLS, READ_RESULT
 from chatops_bot.ports import ToolSpec
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.skillpacks.folder import SkillFolder
 from chatops_bot.tools.definitions import definition_of
 
 NOON = datetime(2025, 3, 2, 14, 32, tzinfo=UTC)
-WITH_SKILLS = "with_skills"
-"""The scenario of most model calls of a bot as it ships: every tool, those of the agent itself among them, and its skills."""
-_ROUTED = ("query_instances", "analyze_failure", "get_task_detail")
+ROUTED, WITH_SKILLS = "routed", "with_skills"
+_TRIAGE = ("query_instances", "analyze_failure", "get_task_detail")
+_FITTING = (*_TRIAGE, "query_tasks", "retry_failed_instance")
 SCENARIOS: dict[str, tuple[str, ...] | None] = {
     "all_tools": None,
-    "triage": _ROUTED,
+    "triage": _TRIAGE,
     "no_tools": (),
+    ROUTED: (*_FITTING, LOAD_SKILL, FIND_TOOLS, READ_RESULT, CONSULT_AGENT),
     WITH_SKILLS: None,
 }
-"""Names of the tools that are offered; None for all that the agent may use."""
+"""Names of the tools that are offered; None for all that the agent may use. `routed` is what most model calls of a bot as it ships
+are told: five tools that fit the request, those of the agent itself, and the skills; `with_skills` is the most that any is."""
+_TELL_OF_SKILLS = (ROUTED, WITH_SKILLS)
 _GOALS: dict[Language, str] = {"zh": "最近哪些任务失败了？", "en": "What failed recently?"}
 
 
@@ -74,10 +77,17 @@ def reviewed(texts: PromptRegistry, specs: Sequence[ToolSpec]) -> Iterator[Revie
     skills = shipped_skills()
     for agent in texts:
         for scenario, names in SCENARIOS.items():
-            told = skills if scenario == WITH_SKILLS else None
+            told = skills if scenario in _TELL_OF_SKILLS else None
             yield Reviewed(
                 f"{agent.agent_id}.{agent.version}.{agent.lang}.{scenario}",
-                prompt_for(texts, agent, specs, names=names, skills=told),
+                prompt_for(
+                    texts,
+                    agent,
+                    specs,
+                    names=names,
+                    skills=told,
+                    suggested=_FITTING if scenario == ROUTED else (),
+                ),
             )
 
 
@@ -88,16 +98,17 @@ def prompt_for(
     *,
     names: Sequence[str] | None = None,
     skills: Sequence[Skill] | None = None,
+    suggested: Sequence[str] = (),
     channel: str = "C0123456789",
     wording: Wording = AS_SENT,
 ) -> AgentPrompt:
     """What the agent would be told in `channel`, offered the tools of these names, None for all that it may use. With `skills` it
-    is told of them, and has the tools of the agent itself, as a bot has that runs. Raises PromptInvalid when it is too long."""
-    offered = [spec for spec in specs if names is None or spec.name in names]
+    is told of them, and has the tools of the agent itself, as a bot has that runs; `suggested` fit the request best. Raises
+    PromptInvalid when it is too long."""
     section = ""
     if skills is not None:
-        offered += AGENT_SPECS
-        section = skill_section(ShownSkills(skills), (), load_skill_words()[agent.lang], inline)
+        specs = (*specs, *AGENT_SPECS)
+        section = skill_section(ShownSkills(skills), (), load_skill_words()[agent.lang], agent.lang)
     session = SessionContext(
         session_id="example",
         agent_id=agent.agent_id,
@@ -107,14 +118,13 @@ def prompt_for(
         user_role="operator",
         timezone="Asia/Shanghai",
     )
-    briefs = [
-        _brief(spec, texts, agent, wording)
-        for spec in offered
-        if agent.tool_allow is None or spec.name in agent.tool_allow
-    ]
+    own = agent.tool_allow
+    named = (spec for spec in specs if names is None or spec.name in names)
+    briefs = [_brief(spec, texts, agent, wording) for spec in named if own is None or spec.name in own]
     options = PromptOptions(
-        tool_text=wording.tools, mode=wording.mode, tell_goal=bool(wording.goal), skills=section
-    )
+        tool_text=wording.tools, mode=wording.mode, tell_goal=bool(wording.goal), skills=section,
+        suggested_tools=tuple(suggested),
+    )  # fmt: skip
     goal = wording.goal or _GOALS[agent.lang]
     return build_agent_system_prompt(agent, briefs, session, goal, options=options)
 

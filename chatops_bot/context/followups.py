@@ -9,6 +9,7 @@ that could still become the block's opening. What is offered of the steps, `next
 import re
 
 from chatops_bot.domain.followup import FollowUp
+from chatops_bot.domain.regex import regex
 
 MAX_FOLLOWUPS = 2
 MAX_STEPS = 8
@@ -16,19 +17,19 @@ MAX_STEPS = 8
 MAX_FOLLOWUP_CHARS = 200
 
 _WORD = "followups"
-_OPENING = re.compile(rf" {{0,3}}(?:`{{3,}}|~{{3,}})[ \t]*{_WORD}[ \t\r]*", re.IGNORECASE | re.ASCII)
+_OPENING = regex(rf" {{0,3}}(?:`{{3,}}|~{{3,}})[ \t]*{_WORD}[ \t\r]*", re.IGNORECASE | re.ASCII)
 _HALF_WORD = "".join(f"(?:{letter}" for letter in _WORD) + r"[ \t\r]*" + ")?" * len(_WORD)
-_HALF_OPENING = re.compile(
+_HALF_OPENING = regex(
     rf" {{0,3}}(?:`{{0,2}}|~{{0,2}}|(?:`{{3,}}|~{{3,}})[ \t]*{_HALF_WORD})", re.IGNORECASE | re.ASCII
 )
-_CLOSING = re.compile(r"\s*(?:`{3,}|~{3,})\s*")
+_CLOSING = regex(r"\s*(?:`{3,}|~{3,})\s*")
 _OPENING_CHARS = len(f"```{_WORD}") + 32
 """An opening that is longer, by blanks or by its fence, is text, and of a line in the block no more than `_LINE_CHARS` is kept:
 what is held back, and looked at again with each piece, stays small."""
 _LINE_CHARS = 4 * MAX_FOLLOWUP_CHARS
 _lines = re.compile(r"[^\n]*\n|[^\n]+").findall
-_STEP = re.compile(r"`?([A-Za-z0-9_-]{1,64})`?\s*[:：]\s*(\S.*)")
-_LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s*")
+_STEP = regex(r"`?([A-Za-z0-9_-]{1,64})`?\s*[:：]\s*(\S.*)")
+_LIST_MARK = regex(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s*")
 
 
 def _step(line: str) -> FollowUp | None:

@@ -4,10 +4,11 @@ Names are checked, not cleaned; schemas whose meaning lies in characters that ma
 """
 
 import json
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from chatops_bot.domain.regex import regex
 
 INLINE_CHARS = 300
 """Longest inline value (a tool's scenario, a name); longer ones end in an ellipsis."""
@@ -18,18 +19,18 @@ KEY_CHARS = 80
 MAX_LINES = 60
 """Lines of one block that are kept."""
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+NAME = regex(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 TITLES = ("AGENT IDENTITY", "CAPABILITIES", "AVAILABLE TOOLS", "SKILLS", "CONSTRAINTS", "CONTEXT")
 
 _BREAKS = "\r\n\t\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029"
-_BREAK = re.compile(f"[{_BREAKS}]")
-_LINE = re.compile(r"\r\n|[\r\n\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029]")
+_BREAK = regex(f"[{_BREAKS}]")
+_LINE = regex(r"\r\n|[\r\n\v\f\x1c\x1d\x1e\x1f\x85\u2028\u2029]")
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Cn", "Co"})
 _OPENING = "[［【〔〖〘⟦〚❲⦋⦍⦏⦗⁅︗︹︻﹇﹝"
 _CLOSING = "]］】〕〗〙⟧〛❳⦌⦎⦐⦘⁆︘︺︼﹈﹞"
 _ROUND = str.maketrans(dict.fromkeys(_OPENING, "(") | dict.fromkeys(_CLOSING, ")"))
-_COMMENT = re.compile(r"<!-+|(?<!-)-++!?>|/\*|\*/")
-_PLAIN = re.compile(r"[ -)+-;=?-Z^-~]*")
+_COMMENT = regex(r"<!-+|(?<!-)-++!?>|/\*|\*/")
+_PLAIN = regex(r"[ -)+-;=?-Z^-~]*")
 """Printable ASCII without brackets, backslash and what comment marks are made of: nothing to do but the spaces."""
 _MEANT_LITERALLY = frozenset({"enum", "const", "pattern"})
 _OF_NAMES = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})

@@ -34,6 +34,9 @@ from chatops_bot.domain.transcript import (
 UNREADABLE_CHARS = 2_000
 """How much of arguments that could not be used is repeated to the model: enough to see what was wrong."""
 
+NEVER_STORED = canonical_json({"result": "never stored"})
+"""What is stored in place of the result of a call whose turn was cut short; the model is told so in its own language."""
+
 _UNUSUAL_ENDS = {TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTED, TurnOutcome.CAPPED}
 
 
@@ -66,7 +69,10 @@ def project(
                 messages.append(UserMessage(entry.text, entry.author_id))
             case FormFilled():
                 messages.append(
-                    UserMessage(filled_message(entry, nonce=marks(f"entry {place}")), entry.author_id)
+                    UserMessage(
+                        filled_message(entry, nonce=marks(f"entry {place}"), said=words.filled_form),
+                        entry.author_id,
+                    )
                 )
             case ModelSaid() if entry.calls:
                 messages.append(assistant_message(trail.masked(place, entry, skills)))
@@ -103,7 +109,8 @@ def answer_to(
 ) -> ToolMessage:
     """The message that answers `call`: its fenced result, or the statement that none was stored. Ids of calls differ in a turn."""
     nonce = marks(json.dumps(["result", turn_id, call.id]))
-    content = canonical_json({"error": words.no_result}) if result is None else result.content
+    stored = None if result is None or result.content == NEVER_STORED else result.content
+    content = canonical_json({"error": words.no_result}) if stored is None else stored
     text = (
         framed(content, nonce, words.skill_frame)
         if result and result.status == "ok" and result.tool == LOAD_SKILL
@@ -161,7 +168,7 @@ _STRICT_JSON = json.JSONDecoder(parse_constant=_no_json)
 
 def _earlier(entry: EarlierRead) -> str:
     if entry.problem:
-        return canonical_json({"earlier_messages": "could not be read", "problem": entry.problem})
+        return canonical_json({"earlier_messages_not_read": entry.problem})
     told = [
         {"author": each.author, "time": each.at.isoformat(timespec="seconds"), "text": each.text}
         for each in entry.messages
@@ -173,13 +180,13 @@ def _told(entry: FormClosed | ProposalDecided | TurnRested) -> tuple[str, str] |
     """What is told of something that happened between messages, and what that is; None of an ordinary end."""
     match entry:
         case ProposalDecided():
-            return _decision(entry), "decision on a proposal"
+            return _decision(entry), "decision"
         case FormClosed():
             closed = {"form_of": entry.tool, "state": entry.state, "by": entry.person_name}
-            return canonical_json(closed), "end of a form"
+            return canonical_json(closed), "form"
         case TurnRested():
             ended = canonical_json({"turn_ended": entry.outcome.value})
-            return (ended, "end of a turn") if entry.outcome in _UNUSUAL_ENDS else None
+            return (ended, "turn") if entry.outcome in _UNUSUAL_ENDS else None
 
 
 def _decision(entry: ProposalDecided) -> str:

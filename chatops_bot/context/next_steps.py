@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable
 from chatops_bot.context.followups import MAX_FOLLOWUPS
 from chatops_bot.domain.followup import FollowUp
 from chatops_bot.domain.language import Language, language_of
+from chatops_bot.domain.regex import regex
 
 ALREADY_ASKED = 0.8
 """The share of a suggestion's words that stand in what was just asked, from which on it is a part of it."""
 
-_BREVITY = re.compile(
+_BREVITY = regex(
     r"\b(?:brief(?! (?:outage|spike|blip|drop|period|time|pause|moment|interruption|downtime|failure|error|loss)s?\b)"
     r"|briefly(?! (?:before|after|at|around|during|down|up)\b)|in short|concise(?:ly)?|tl;?dr|(?:one|a single)[- ](?:line|word|sentence)r?|in (?:a few|two|three) words"
     r"|yes(?: or |/)no|y/n"
@@ -27,10 +28,10 @@ _BREVITY = re.compile(
     r"|不用(?:解释|展开|建议)|别废话|长话短说|是或否|是还是不是",
     re.IGNORECASE,
 )
-_THIRD = re.compile(r"[\u0370-\u1fff\u3041-\u30ff\u31f0-\u31ff\ua960-\ua97f\uac00-\ud7ff]")
+_THIRD = regex(r"[\u0370-\u1fff\u3041-\u30ff\u31f0-\u31ff\ua960-\ua97f\uac00-\ud7ff]")
 """Letters of neither language: Greek to Georgian and the scripts of South Asia, kana, hangul."""
 _IN_PAIRS = r"\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7ff\uf900-\ufaff"
-_WORD = re.compile(rf"[^\W{_IN_PAIRS}]+|[{_IN_PAIRS}]+")
+_WORD = regex(rf"[^\W{_IN_PAIRS}]+|[{_IN_PAIRS}]+")
 _FILLER = frozenset(
     [
         "a",

@@ -5,20 +5,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from chatops_bot.context.prompt_budget import Measured
 from chatops_bot.context.prompt_types import AgentConfig, ToolBrief
+from chatops_bot.domain.regex import regex
 from chatops_bot.domain.tool import ToolText
 
-_BOUNDARY = re.compile(
+_BOUNDARY = regex(
     r"\bonly\b|\banything else\b|\bnothing else\b|\boutside\b|\bhand(?:s|ed)? (?:over|to)\b|只|仅|之外|转交|不负责",
     re.IGNORECASE,
 )
-_OBSERVABLE = re.compile(
+_OBSERVABLE = regex(
     r"\bno\b|\bfirst\b|\bwithout\b|\bshort\b|\bquote|\bat most\b|\d|不|先|短句|最多|引用|只", re.IGNORECASE
 )
-_CONDITION = re.compile(
+_CONDITION = regex(
     r"\bwhen\b|\bif\b|\bbefore\b|\bafter\b|\basked\b|\bwhere\b|\bnever\b|\bfirst\b|\bevery\b|[“\"'`]|时|若|如果|先|前|后|不得|每",
     re.IGNORECASE,
 )
-_ONLY_PARAMETERS = re.compile(r"^\W*(?:params?|parameters?|arguments?|takes?|参数|入参)\b", re.IGNORECASE)
+_ONLY_PARAMETERS = regex(r"^\W*(?:params?|parameters?|arguments?|takes?|参数|入参)\b", re.IGNORECASE)
 
 
 WHEN_CHARS, WHAT_CHARS, ARGUMENT_CHARS = 120, 400, 140

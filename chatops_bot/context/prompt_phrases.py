@@ -101,7 +101,7 @@ class PastPhrases(_Group):
 
 
 class CallPhrases(_Group):
-    """What the model reads of a call that came to nothing, where people need other words or none. The placeholders are those
+    """What the model reads of what became of a call, where people need other words or none. The placeholders are those
     that the shipped texts have; `domain.errors.Sentence` names those that an error can ask for."""
 
     skill_frame: Line
@@ -128,6 +128,13 @@ class CallPhrases(_Group):
     not_consulted: Line
     too_deep: Line
     too_often: Line
+    waits_for_approval: Line
+    waits_already: Line
+    waits_for_form: Line
+    same_call: Line
+    same_form: Line
+    filled_form: Line
+    """Stands over the values of a form, as its author's words."""
 
     def said(self, told: Told) -> str:
         line: str = getattr(self, told.sentence)

@@ -52,7 +52,7 @@ def available_tools(agent: AgentConfig, tools: Sequence[ToolBrief], tool_text: s
 
 def _tool(agent: AgentConfig, tool: ToolBrief, tool_text: str) -> Iterable[str]:
     words, limits = agent.phrases.tools, agent.limits
-    mark = words.needs_approval if tool.changes else ""
+    mark = f" {words.needs_approval}" if tool.changes else ""
     scenario = " ".join(tool.scenarios.said_in(agent.lang)) or tool.description
     yield f"- {tool.name}{mark}: {inline(scenario, limits.description_chars)}"
     if tool_text == "full":

@@ -6,25 +6,27 @@ What keeps a hit from doing harm is elsewhere: whatever changes something is a p
 import re
 import unicodedata
 
+from chatops_bot.domain.regex import regex
+
 _RULES = {
-    "override": re.compile(
+    "override": regex(
         r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|guideline|polic|restriction)"
         r"|\bnew (?:system )?(?:instructions?|prompt)\b|\byou are now\b|\bact as (?:an? )?(?:unrestricted|admin|root|dan)\b"
         r"|(?:忽略|无视|忘记|忘掉|不要遵守|绕过).{0,20}(?:指令|提示词|规则|限制|要求)|从现在起你是",
         re.IGNORECASE | re.DOTALL,
     ),
-    "prompt-leak": re.compile(
+    "prompt-leak": regex(
         r"\b(?:print|show|reveal|repeat|output|tell me|what (?:is|are)|give me)\b.{0,40}"
         r"\b(?:system prompt|(?:your|the) (?:initial |hidden |internal |system )?(?:prompt|instructions))"
         r"|(?:输出|打印|显示|告诉我|复述|泄露|给我看).{0,20}(?:系统提示词?|内部提示词?|你的(?:提示词|指令))",
         re.IGNORECASE | re.DOTALL,
     ),
-    "role-tag": re.compile(
+    "role-tag": regex(
         r"<\|(?:im_start|im_end|system|assistant|user|endoftext)\|?>|^[^\S\n]*+#{0,3}[^\S\n]*+(?:system|assistant|developer)[^\S\n]*+:"
         r"|</?(?:system|assistant|tool_response|function_results?)>|\[/?(?:INST|SYS)\]",
         re.IGNORECASE | re.MULTILINE,
     ),
-    "fence-escape": re.compile(
+    "fence-escape": regex(
         r"END UNTRUSTED DATA|UNTRUSTED DATA nonce|\[END SKILL|\[SKILL nonce"
         r"|^[^\S\n]*+\[(?:AGENT IDENTITY|CAPABILITIES|AVAILABLE TOOLS|SKILLS|CONSTRAINTS|CONTEXT)\]",
         re.IGNORECASE | re.MULTILINE,

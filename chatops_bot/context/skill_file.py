@@ -10,12 +10,14 @@ import difflib
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from chatops_bot.context.skill_yaml import FrontMatterBroken, Value, front_matter
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Role
+from chatops_bot.domain.regex import regex
 from chatops_bot.domain.skill import Audience, BrokenSkill, Skill
 
 FILE_BYTES = 64 * 1024
@@ -26,10 +28,10 @@ MAX_ROUNDS = 50
 """The most steps with tools that a turn can have, whoever asks for them."""
 MAX_TOOLS = 64
 
-NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
-_TOOL = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-_SCRIPT = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/)*[A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:py|sh)")
-_UNSEEN = re.compile(
+NAME = regex(r"[a-z0-9][a-z0-9-]{0,63}")
+_TOOL = regex(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_SCRIPT = regex(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]*/)*[A-Za-z0-9_][A-Za-z0-9_.-]*\.(?:py|sh)")
+_UNSEEN = regex(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     "|(?<![\u2190-\u2bff\ufe0f\U0001f000-\U0001faff])\u200d|\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])"
@@ -39,7 +41,16 @@ _UNSEEN = re.compile(
 """Controls, overrides of the writing direction, and what Unicode calls ignorable (its `Default_Ignorable_Code_Point`): what a
 reviewer does not see, a model still reads. A joiner between two emoji is a part of one; so is a single one of the last two
 variation selectors behind an emoji or in a keycap. Anywhere else, which of the two stands there could spell out a message."""
-_READ = {"name", "description", "allowed-tools", "builtin_tools", "max_iterations", "visibility", "scripts"}
+_READ = {
+    "name",
+    "description",
+    "description_zh",
+    "allowed-tools",
+    "builtin_tools",
+    "max_iterations",
+    "visibility",
+    "scripts",
+}
 _KNOWN = _READ | {"license", "compatibility", "metadata"}
 _T = TypeVar("_T")
 
@@ -138,6 +149,9 @@ class _Reader:
             scripts=self._given("scripts", self._scripts, self._found_scripts()),
             audience=self._given("visibility", self._audience, Audience()),
             remarks=remarks,
+            description_zh=self._given(
+                "description_zh", partial(self._description, key="description_zh"), ""
+            ),
         )
 
     def _given(self, key: str, read: Callable[[Value], _T], default: _T) -> _T:
@@ -183,17 +197,15 @@ class _Reader:
             )
         return name
 
-    def _description(self, value: Value) -> str:
-        text = _text(value, "description").strip()
+    def _description(self, value: Value, key: str = "description") -> str:
+        text = _text(value, key).strip()
         if not any(character.isalnum() for character in text):
-            raise _wrong(
-                value.line, "description 是空的。", "description is empty; say when to use the skill."
-            )
+            raise _wrong(value.line, f"{key} 是空的。", f"{key} is empty; say when to use the skill.")
         if len(text) > DESCRIPTION_CHARS:
             raise _wrong(
                 value.line,
-                f"description 超过 {DESCRIPTION_CHARS} 个字符。",
-                f"description is longer than {DESCRIPTION_CHARS} characters; shorten it.",
+                f"{key} 超过 {DESCRIPTION_CHARS} 个字符。",
+                f"{key} is longer than {DESCRIPTION_CHARS} characters; shorten it.",
             )
         return text
 

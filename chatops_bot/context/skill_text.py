@@ -16,6 +16,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
 
+from chatops_bot.context.hardening import inline
+from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import Message, ToolMessage
 from chatops_bot.domain.skill import LOAD_SKILL, Skill
 
@@ -76,29 +78,29 @@ class ShownSkills:
         return [*self.whole(), *(skill for skill in self.listed() if skill.name in loaded)]
 
 
-def skill_section(
-    shown: ShownSkills, loaded: Collection[str], words: SkillWords, inline: Callable[[str], str]
-) -> str:
-    """The section of the stable prompt, empty where there is nothing to say. `inline` makes a harmless line of a text."""
+def skill_section(shown: ShownSkills, loaded: Collection[str], words: SkillWords, language: Language) -> str:
+    """The section of the stable prompt, empty where there is nothing to say."""
     lines = _whole(shown.whole(), words, personal=False)
     if shown.listed():
         lines += (f"- {rule}" for rule in words.choosing)
-        lines += _catalogue(shown.listed(loaded), inline, personal=False)
+        lines += _catalogue(shown.listed(loaded), language, personal=False)
     return "\n".join(["[SKILLS]", *lines]) if lines else ""
 
 
 def personal_skills(
-    shown: ShownSkills, loaded: Collection[str], words: SkillWords, inline: Callable[[str], str]
+    shown: ShownSkills, loaded: Collection[str], words: SkillWords, language: Language
 ) -> str:
     """The part of the volatile prompt about skills that not everybody in the channel may see; empty without any."""
     lines = _whole(shown.whole(), words, personal=True)
-    catalogue = _catalogue(shown.listed(loaded), inline, personal=True)
+    catalogue = _catalogue(shown.listed(loaded), language, personal=True)
     return "\n".join([*lines, *((words.personal, *catalogue) if catalogue else ())])
 
 
-def _catalogue(skills: Iterable[Skill], inline: Callable[[str], str], *, personal: bool) -> list[str]:
+def _catalogue(skills: Iterable[Skill], language: Language, *, personal: bool) -> list[str]:
     told = [
-        (skill.name, inline(skill.description)) for skill in skills if skill.audience.is_personal is personal
+        (skill.name, inline(skill.described_in(language)))
+        for skill in skills
+        if skill.audience.is_personal is personal
     ]
     longest = next(
         (

@@ -7,7 +7,6 @@ core that only reads. The set of the turn before is kept while it will do, since
 the whole conversation anew. A miss is not the end: the model can ask for a tool by what it is for.
 """
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 
 from chatops_bot.context.prompt_types import ToolBrief, UserIntent
 from chatops_bot.context.routing_data import Routing
+from chatops_bot.domain.regex import regex
 
 _READ_CHARS = 2_000
 """Of a longer message the beginning says what is wanted."""
@@ -23,8 +23,8 @@ _MOST_LEXICAL = 30
 _COMMON = 0.2
 """A word in more than this share of all tools tells none of them apart."""
 
-_WORD = re.compile(r"[a-z0-9]{3,}")
-_CHINESE = re.compile(r"[\u4e00-\u9fff]+")
+_WORD = regex(r"[a-z0-9]{3,}")
+_CHINESE = regex(r"[\u4e00-\u9fff]+")
 
 
 def terms_of(text: str) -> frozenset[str]:

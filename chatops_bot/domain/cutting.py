@@ -39,12 +39,12 @@ def cut_text(text: str, limit: int, handle: str) -> str:
 def cap_content(content: Mapping[str, Any], limit: int, handle: str | None = None) -> Mapping[str, Any]:
     """`content` within `limit` characters of JSON, still valid JSON: long lists lose their tail, then long strings their middle.
 
-    What was cut is said in `cut`, so that the model can tell people, and how to read it under the name of that tool.
+    What was cut is said in `cut`, in numbers, so that the model can tell people, and how to read it under the name of that tool.
     """
     if len(canonical_json(content)) <= limit:
         return content
     smaller = dict(content)
-    cuts: list[str] = []
+    cuts: list[Mapping[str, Any]] = []
     smaller |= {"cut": cuts} | ({READ_RESULT: {"handle": handle}} if handle else {})
     for key in _longest_first(content):
         rows, kept = smaller[key], []
@@ -56,7 +56,7 @@ def cap_content(content: Mapping[str, Any], limit: int, handle: str | None = Non
             kept.append(row)
         if len(kept) < len(rows):
             smaller[key] = kept
-            cuts.append(f"{key}: the first {len(kept)} of {len(rows)}")
+            cuts.append({"key": key, "first_rows": len(kept), "of_rows": len(rows)})
     if len(canonical_json(smaller)) > limit:
         share = max(limit // max(len(smaller), 1) // 2, 100)
         for key in content:
@@ -65,9 +65,8 @@ def cap_content(content: Mapping[str, Any], limit: int, handle: str | None = Non
                 head, tail = ends(text, share)
                 smaller[key] = f"{head}\n…\n{tail}"
                 cuts.append(
-                    f"{key}: the first {len(head)} and the last {len(tail)} of {len(text)} characters"
-                    f" ({text.count(chr(10)) + 1} lines)"
-                )
+                    {"key": key, "first_characters": len(head), "last_characters": len(tail), "of_characters": len(text), "of_lines": text.count("\n") + 1}
+                )  # fmt: skip
     return smaller
 
 

@@ -34,13 +34,14 @@ from chatops_bot.domain.language import Language, Phrase
 Sentence = Literal[
     "unknown_tool", "missed", "too_long", "not_json", "no_such_skill", "no_such_script", "no_such_result", "secret_given",
     "secret_elsewhere", "secret_misplaced", "secret_gone", "consulted_only", "consulted_already", "not_consulted", "too_deep", "too_often",
+    "waits_for_approval", "waits_already", "waits_for_form", "same_call", "same_form",
 ]  # fmt: skip
-"""A sentence of `prompts/` that tells a model what was wrong with its call, and what to do."""
+"""A sentence of `prompts/` that tells a model what became of its call, what was wrong with it, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the model is told of an error: a sentence by its name, and what is filled in."""
+    """What the model is told of its call: a sentence by its name, and what is filled in."""
 
     sentence: Sentence
     values: Mapping[str, object] = field(default_factory=dict)
@@ -52,6 +53,14 @@ Words = Callable[[Told, Language], str]
 
 class ChatopsError(Exception):
     """Root of everything that this program raises on purpose."""
+
+
+class ArgumentWrong(ValueError):
+    """What only a tool's own model knows to be wrong with an argument, said in both languages by its validator."""
+
+    def __init__(self, phrase: Phrase) -> None:
+        super().__init__(phrase.en)
+        self.phrase = phrase
 
 
 class ConfigInvalid(ChatopsError):

@@ -18,8 +18,8 @@ FORMAT = "prompt-1"
 
 @dataclass(frozen=True, slots=True)
 class KeptPrompt:
-    """`tools` are the names of those that were offered, in their order. `suffix` is None where it was left out. `over_soft`: it is longer
-    than its agent's soft limit."""
+    """`tools` are the names of those that were offered, in their order. `suffix` is None where it was left out. `over_soft`: its stable
+    part is longer than its agent's soft limit."""
 
     agent_id: str
     version: str

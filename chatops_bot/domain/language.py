@@ -3,15 +3,16 @@
 A reply follows the language of the person who asked, so every fixed text is a `Phrase`: one thought, said twice.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from chatops_bot.domain.regex import regex
+
 Language = Literal["zh", "en"]
 
-_LOOKS_NAMED = re.compile(r"\w[._\d-]+\w|\d")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
+_LOOKS_NAMED = regex(r"\w[._\d-]+\w|\d")
+_HAN = regex(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,9 @@ _CONFIGURED = -1
 _VISIBLE_ASCII = "".join(map(chr, range(0x21, 0x7F)))
 _REACH = 128
 """How far before a value its label may begin."""
+_SHORT = 64
+"""Characters of the longest text that is remembered as clean: keys, names of tools and people, lines that come again and again."""
+_REMEMBERED = 4096
 
 
 class Redactor:
@@ -38,11 +41,21 @@ class Redactor:
         self._forms = forms(secrets)
         self._parted = tuple(form for form in self._forms if _PARTED.search(form))
         self._begins = beginnings(dict.fromkeys(self._forms, "")) if self._forms else None
+        self._clean: set[str] = set()  # last, so that none is remembered here that was judged before
 
     def text(self, text: str) -> str:
         """`text` with every secret replaced by a label; text without one comes back as it is."""
+        clean = self._clean
+        if len(text) <= _SHORT and text in clean:
+            return text
         spans = self.spans(text)
-        return _without(text, spans) if spans else text
+        if spans:
+            return _without(text, spans)
+        if len(text) <= _SHORT:
+            if len(clean) >= _REMEMBERED:
+                clean.clear()
+            clean.add(text)
+        return text
 
     def spans(self, text: str) -> list[Span]:
         """What in `text` is secret, in no order; parts may overlap."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Person, Role
 
 LOAD_SKILL = "load_skill"
@@ -43,7 +43,8 @@ class Audience:
 @dataclass(frozen=True, slots=True)
 class Skill:
     """`body` is the text below the front matter, as written. `tools` are offered once it is loaded; `rounds` is how many
-    steps with tools its work takes, 0 when it does not say. `scripts` are paths below `folder` that may be run. `remarks` say
+    steps with tools its work takes, 0 when it does not say. `description_zh` takes the place of `description` in Chinese, where it is
+    given. `scripts` are paths below `folder` that may be run. `remarks` say
     what in its file nobody here reads, such as a key of another product."""
 
     name: str
@@ -56,6 +57,11 @@ class Skill:
     scripts: tuple[str, ...] = ()
     audience: Audience = field(default_factory=Audience)
     remarks: tuple[Phrase, ...] = ()
+    description_zh: str = ""
+
+    def described_in(self, language: Language) -> str:
+        """When to use it."""
+        return self.description_zh if language == "zh" and self.description_zh else self.description
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from chatops_bot.domain.redaction import Redactor
 
 REMEMBERED_NONCES = 16_384
 """What a turn is sent has at most a few thousand fences, and each turn brings those of its own conversation to the front."""
-_HEX_CHARS = 32
 _LEAST_HEX = 12
 """So many digits of a nonce in a row are a part of it: 48 bits, which no other number shares by chance. Fewer close nothing."""
 _KEY_CHARS, _KEY_STEP = 8, 5

@@ -25,9 +25,8 @@ from chatops_bot.domain.model import (
 )
 from chatops_bot.domain.tool import ToolCall, call_id_of
 
-NOTHING_RETURNED = "(the tool returned nothing)"
-NOTHING_SAID = "(no text)"
-"""Placeholders: several providers answer 400 to a message whose content is empty."""
+NOTHING = "…"
+"""Stands for no text, in any language: several providers answer 400 to a message whose content is empty."""
 
 
 def encode(
@@ -123,7 +122,7 @@ def _message(message: Message, speaker: str, own_ids: _OwnIds) -> dict[str, Any]
     text = message.text
     match message:  # most frequent kinds first: each call sends the whole conversation
         case ToolMessage():
-            content = text if text.strip() else NOTHING_RETURNED
+            content = text if text.strip() else NOTHING
             return {"role": "tool", "tool_call_id": own_ids[message.call_id], "content": content}
         case AssistantMessage():
             own_ids.called(message)
@@ -131,10 +130,10 @@ def _message(message: Message, speaker: str, own_ids: _OwnIds) -> dict[str, Any]
         case UserMessage():
             return {
                 "role": "user",
-                "content": attributed(text if text.strip() else NOTHING_SAID, message.author),
+                "content": attributed(text if text.strip() else NOTHING, message.author),
             }
         case RecordMessage():
-            return {"role": "user", "content": text if text.strip() else NOTHING_SAID}
+            return {"role": "user", "content": text if text.strip() else NOTHING}
         case SystemMessage() | ContextMessage():
             return {"role": "system", "content": text}
 
@@ -153,7 +152,7 @@ def _assistant(message: AssistantMessage, own_ids: _OwnIds, *, own: bool) -> dic
     if message.calls:
         encoded["tool_calls"] = [_call(call, own_ids, own=own) for call in message.calls]
     elif encoded["content"] is None:
-        encoded["content"] = NOTHING_SAID
+        encoded["content"] = NOTHING
     return encoded
 
 

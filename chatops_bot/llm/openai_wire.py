@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from chatops_bot.domain.errors import ModelBroke, ModelError
 from chatops_bot.domain.model import (
@@ -21,9 +22,11 @@ from chatops_bot.domain.model import (
     TextDelta,
     TextEnded,
     ThoughtEnded,
+    ToolCallDelta,
     Usage,
 )
-from chatops_bot.llm.call_sorting import CallPiece, CallSorter, Function
+from chatops_bot.llm.call_sorting import CallPiece, CallSorter
+from chatops_bot.llm.openai_chunk import UNREADABLE, Choice, Chunk, Part, Said, decode_chunk, word_in
 from chatops_bot.llm.openai_errors import ProviderErrors
 from chatops_bot.llm.reasoning import BLOCK_FIELDS, ReasoningMerger, StrayEnd, ThinkSplitter
 from chatops_bot.llm.sse import EventSplitter
@@ -32,49 +35,6 @@ from chatops_bot.llm.surrogates import SurrogateMender
 ANSWER_BYTES = 8 << 20
 """The most that one event, or one answer that is not streamed, may hold. A whole answer of a large model is below 1 MiB."""
 
-
-class _Part(msgspec.Struct, gc=False):
-    type: str = ""
-    text: str | None = None
-    thinking: Any = None
-
-
-class _Said(msgspec.Struct, gc=False):
-    content: str | list[_Part] | None = None
-    refusal: str | None = None
-    reasoning_content: str | None = None
-    reasoning: Any = None
-    reasoning_details: Any = None
-    thinking_blocks: Any = None
-    extra_content: Any = None
-    tool_calls: list[CallPiece] | None = None
-    function_call: Function | None = None
-    """The protocol before `tool_calls`: one call, without id."""
-
-
-class _Choice(msgspec.Struct, gc=False):
-    index: int | None = None
-    delta: _Said | None = None
-    message: _Said | None = None
-    finish_reason: str | None = None
-    usage: Any = None
-    """Moonshot puts the usage here."""
-
-
-class _Chunk(msgspec.Struct, gc=False):
-    """One chunk of a stream, or a whole answer: the two differ in `delta` and `message` only."""
-
-    choices: list[_Choice] | None = None
-    usage: Any = None
-    error: Any = None
-    object: Any = None
-    """`error` when the chunk itself is the error object."""
-    message: Any = None
-    detail: Any = None
-    """Of an error that stands under no key, as gateways write it; a chunk of an answer has none."""
-
-
-_CHUNK = msgspec.json.Decoder(_Chunk, strict=False)
 
 _TRUNCATED = frozenset({"length", "max_tokens", "model_length"})
 _BLOCKED = frozenset(
@@ -87,27 +47,41 @@ _FAILED = frozenset({"error", "insufficient_system_resource"})
 
 
 class _Deltas:
-    """The deltas of one read, in order. Pieces of text that came together, and next to each other, are one delta."""
+    """The deltas of one read, in order. Pieces of text, or of one call, that came next to each other are one delta."""
 
-    __slots__ = ("_deltas", "_texts", "add_text")
+    __slots__ = ("_arguments", "_begun", "_deltas", "_texts", "add_text")
 
     def __init__(self) -> None:
         self._deltas: list[ModelDelta] = []
-        self._texts: list[str] = []
+        self._begun: ToolCallDelta | None = None
+        self._arguments: list[str] = []
+        self._texts: list[str] = []  # they came behind the call that is begun
         self.add_text = self._texts.append
 
     def add(self, delta: ModelDelta) -> None:
         self._join()
         self._deltas.append(delta)
 
+    def add_piece(self, piece: ToolCallDelta) -> None:
+        goes_on = self._begun is not None and self._begun.index == piece.index and not self._texts
+        if not goes_on or piece.id or piece.name or piece.opaque:
+            self._join()
+            self._begun = piece
+        self._arguments.append(piece.arguments)
+
     def taken(self) -> list[ModelDelta]:
         self._join()
         return self._deltas
 
     def _join(self) -> None:
-        if self._texts:
-            self._deltas.append(TextDelta("".join(self._texts)))
-            self._texts.clear()
+        if self._begun is not None:
+            self._deltas.append(replace(self._begun, arguments="".join(self._arguments)))
+            self._begun = None
+            self._arguments.clear()
+        text = "".join(self._texts)
+        self._texts.clear()
+        if text:
+            self._deltas.append(TextDelta(text))
 
 
 class AnswerParser:
@@ -130,6 +104,7 @@ class AnswerParser:
         self._mender = SurrogateMender()
         self._reasoning = ReasoningMerger()
         self._streamed = False
+        self._in_text = False
         self._text_ended = False
         self._wrote = False
         self._reasons: dict[int, str] = {}
@@ -237,32 +212,51 @@ class AnswerParser:
     def _take(self, events: list[bytes], deltas: _Deltas) -> None:
         """Add what the events say, up to the one that ends the answer. Runs for every word of every answer."""
         for event in events:
-            try:
-                chunk = _CHUNK.decode(event)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-                event = event.strip()
-                if event == b"[DONE]":
-                    self._done = True
+            word = word_in(event)
+            if word is None:
+                self._event(event, deltas)
+                if self._done:
                     return
-                if not event:
-                    continue
-                chunk = self._lenient(event, error)
-            if chunk.error or chunk.object == "error":
-                raise self._errors.from_stream(chunk.error or json.loads(event))
-            if chunk.choices is None and (chunk.message or chunk.detail):
-                raise self._errors.from_stream(json.loads(event))
-            if chunk.usage is not None:
-                self._usage = _usage(chunk.usage)
-            choices = chunk.choices or ()
-            if len(choices) == 1:
-                self._choice(choices[0].index or 0, choices[0], deltas)
+            elif self._in_text:
+                deltas.add_text(word)
             else:
-                for place, choice in enumerate(choices):
-                    self._choice(place if choice.index is None else choice.index, choice, deltas)
-            if self._answered and not self._text_ended:
-                self._end_text(deltas)
+                self._begin_text(word, deltas)
 
-    def _choice(self, number: int, choice: _Choice, deltas: _Deltas) -> None:
+    def _begin_text(self, word: str, deltas: _Deltas) -> None:
+        """A word of the first choice while it may still be the beginning of a thought."""
+        self._streamed = True
+        if 0 not in self._reasons:
+            self._reasons[0] = ""
+            self._answered = False
+        self._write(word, deltas)
+        self._in_text = self._think.settled
+
+    def _event(self, event: bytes, deltas: _Deltas) -> None:
+        """Any other event."""
+        try:
+            chunk = decode_chunk(event)
+        except UNREADABLE as error:
+            event = event.strip()
+            self._done = event == b"[DONE]"
+            if self._done or not event:
+                return
+            chunk = self._lenient(event, error)
+        if chunk.error or chunk.object == "error":
+            raise self._errors.from_stream(chunk.error or json.loads(event))
+        if chunk.choices is None and (chunk.message or chunk.detail):
+            raise self._errors.from_stream(json.loads(event))
+        if chunk.usage is not None:
+            self._usage = _usage(chunk.usage)
+        choices = chunk.choices or ()
+        if len(choices) == 1:
+            self._choice(choices[0].index or 0, choices[0], deltas)
+        else:
+            for place, choice in enumerate(choices):
+                self._choice(place if choice.index is None else choice.index, choice, deltas)
+        if self._answered and not self._text_ended:
+            self._end_text(deltas)
+
+    def _choice(self, number: int, choice: Choice, deltas: _Deltas) -> None:
         if choice.delta is not None:
             self._streamed = True
             self._said(number, choice.delta, deltas)
@@ -274,12 +268,12 @@ class AnswerParser:
             self._reasons[number] = (choice.finish_reason or "").lower()
             self._answered = all(self._reasons.values())
 
-    def _lenient(self, event: bytes, error: Exception) -> _Chunk:
+    def _lenient(self, event: bytes, error: Exception) -> Chunk:
         """A chunk as the standard library reads it, which takes NaN, with halves of characters put together and without the nulls
         that some gateways put into lists. Raises what `_undecodable` says for one that is no chunk all the same."""
         try:
             value = json.loads(self._mender.mend(event))
-            return msgspec.convert(_without_nulls(value), _Chunk, strict=False)
+            return msgspec.convert(_without_nulls(value), Chunk, strict=False)
         except (ValueError, RecursionError):
             raise self._undecodable() from error
 
@@ -287,7 +281,7 @@ class AnswerParser:
         """Broken JSON is a broken-off answer once the provider has spoken the protocol, and rubbish before."""
         return self._errors.broke_off() if self._reasons else self._errors.rubbish()
 
-    def _said(self, choice: int, said: _Said, deltas: _Deltas) -> None:
+    def _said(self, choice: int, said: Said, deltas: _Deltas) -> None:
         if said.reasoning_content is not None or said.reasoning is not None:
             self._reason(said, deltas)
         if said.reasoning_details is not None or said.thinking_blocks is not None:
@@ -313,9 +307,9 @@ class AnswerParser:
         for piece in pieces or ():
             delta = self._calls.place(choice, piece)
             if delta.id or delta.name or delta.arguments or delta.opaque:
-                deltas.add(delta)
+                deltas.add_piece(delta)
 
-    def _reason(self, said: _Said, deltas: _Deltas) -> None:
+    def _reason(self, said: Said, deltas: _Deltas) -> None:
         """The same thought may come under both names; it counts once."""
         name, thought = "reasoning_content", said.reasoning_content
         if not thought and isinstance(said.reasoning, str):
@@ -370,7 +364,7 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _text_of(parts: list[_Part], deltas: _Deltas) -> str:
+def _text_of(parts: list[Part], deltas: _Deltas) -> str:
     """The text of content in parts. Thoughts among them are told, but not kept: nobody is known to want them back."""
     for part in parts:
         if part.type == "thinking" and isinstance(part.thinking, list):

@@ -57,7 +57,7 @@ def _events_in(block: bytes) -> list[bytes]:
     """The data of the events in a block without its last blank line."""
     if block.startswith(b"data: "):
         events = block[6:].split(b"\n\ndata: ")
-        if block.count(b"\n") == 2 * (len(events) - 1):  # a line each, and nothing else
+        if b"\n" not in b"".join(events):  # a line each, and nothing else
             return events
     return [found for event in block.split(b"\n\n") if (found := _data_of(event)) is not None]
 

@@ -10,6 +10,8 @@ import json
 import re
 import unicodedata
 
+from chatops_bot.domain.regex import regex
+
 _PICTOGRAPHS = "\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f"
@@ -29,17 +31,17 @@ _BRACKET = "\u27e8"
 WORD_JOINER = "\u2060"
 """Stands after a `<` inside code to defuse a token (see `sanitise`); there, and only there, `shown` lets it be."""
 
-_IN_PROSE = re.compile(
+_IN_PROSE = regex(
     rf"(?P<emoji>(?<=[{_PICTOGRAPHS}\ufe0f])\u200d(?=[{_PICTOGRAPHS}]))"
     rf"|(?P<line_end>\r(?=\n))"
     rf"|(?P<defused>(?<=<){WORD_JOINER}(?=[!@#a-z]))"
     rf"|[{_HIDDEN}]|(?<=[{_SELECTORS}])[{_SELECTORS}]"
 )
-_ON_A_CARD = re.compile(f"[{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
-_IN_JSON = re.compile(f"[{_HIDDEN}{_SELECTORS}]")
-_ON_ONE_LINE = re.compile(f"[\t\n{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
+_ON_A_CARD = regex(f"[{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
+_IN_JSON = regex(f"[{_HIDDEN}{_SELECTORS}]")
+_ON_ONE_LINE = regex(f"[\t\n{_HIDDEN}{_SELECTORS}{_ODD_SPACES}{_PRIVATE}{_BRACKET}]")
 
-_MARKED = re.compile("[\u0300-\U0010ffff]+")
+_MARKED = regex("[\u0300-\U0010ffff]+")
 """All marks are in here."""
 _OVERLAY = 1
 """The combining class of strokes through a letter (Unicode Standard, table 4-3)."""

@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from chatops_bot.domain.regex import regex
+
 QUERY_CHARS = 64
 """Longest query and fragment, together, of a link that lives."""
-_DENSE = re.compile(r"(?=[^\W_]*\d)(?=[^\W_]*[^\W\d_])[^\W_]{20,}")
+_DENSE = regex(r"(?=[^\W_]*\d)(?=[^\W_]*[^\W\d_])[^\W_]{20,}")
 """Letters and digits in one long run, as ciphers and encodings look; words and dates do not."""
-_MARKED = re.compile(r"[*~]|://|www\.", re.IGNORECASE)
+_MARKED = regex(r"[*~]|://|www\.", re.IGNORECASE)
 """What may end an address early, and let another one begin inside it."""
-_UNDERLINED = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+_UNDERLINED = regex(r"(?<![^\W_])_|_(?![^\W_])")
 
 _ENDS = r"\s<>|`\\\[\]，。；、！？：（）【】《》「」“”‘’"
 _BODY = rf"(?:[^()&{_ENDS}]|\([^(){_ENDS}]*\)|&(?!(?:lt|gt);))"
@@ -31,9 +33,9 @@ ADDRESS = (
 )
 """Pattern, in lower or upper case, of everything that a client may make a link of by itself. Mail addresses stay text."""
 
-_JOINT = re.compile(r":(?=//)|(?<=mailto):|(?<=tel):|(?<=sms):|(?<=\w)\.(?=\w)", re.IGNORECASE)
-_ADDRESS = re.compile(ADDRESS, re.IGNORECASE)
-_HOST = re.compile(
+_JOINT = regex(r":(?=//)|(?<=mailto):|(?<=tel):|(?<=sms):|(?<=\w)\.(?=\w)", re.IGNORECASE)
+_ADDRESS = regex(ADDRESS, re.IGNORECASE)
+_HOST = regex(
     r"https?://(?P<host>[a-z0-9.-]+)(?::\d{1,5})?(?P<path>/[^?#\s]*)?(?P<query>[?#].*)?", re.IGNORECASE
 )
 

@@ -15,13 +15,14 @@ Always apply this to the whole text so far: a token may be split over deltas, ne
 import re
 from functools import partial
 
+from chatops_bot.domain.regex import regex
 from chatops_bot.rendering.escapes import WORD_JOINER, shown
 from chatops_bot.rendering.links import ADDRESS, NO_LINKS, Links, defanged, has_address
 from chatops_bot.rendering.markdown import CODE_SPAN, regions
 
 _URL = r"https?://[^\s<>|`\\\[\]]+"
 
-_PROSE = re.compile(
+_PROSE = regex(
     rf"(?P<joiner>\\?<{WORD_JOINER})"
     r"|(?P<angle_escaped>\\[<>])"
     r"|\\[!-/:-@\[-`{-~]"
@@ -39,11 +40,11 @@ _PROSE = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 
-_TOKEN_IN_CODE = re.compile(r"<(?=[@#]|!(?!--|\[|doctype\b)|[a-z][a-z0-9+.-]*:[^\s<>|]*\|)", re.IGNORECASE)
+_TOKEN_IN_CODE = regex(r"<(?=[@#]|!(?!--|\[|doctype\b)|[a-z][a-z0-9+.-]*:[^\s<>|]*\|)", re.IGNORECASE)
 _ENTITIES = {"<": "&lt;", ">": "&gt;"}
-_LABEL_AT_LINE_START = re.compile(r"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*\[(?:[^\[\]\\]|\\.)*")
-_LABEL_SPECIALS = re.compile(r"[*_~#!]")
-_CERTAIN_FENCE = re.compile(r"(?: {0,3}> ?)* {0,3}`")
+_LABEL_AT_LINE_START = regex(r"(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*\[(?:[^\[\]\\]|\\.)*")
+_LABEL_SPECIALS = regex(r"[*_~#!]")
+_CERTAIN_FENCE = regex(r"(?: {0,3}> ?)* {0,3}`")
 
 
 def sanitise(text: str, links: Links = NO_LINKS) -> str:

@@ -1,7 +1,8 @@
 """Accounts, passwords and tokens.
 
 A token is a JWT signed with HMAC-SHA-256 under a secret that lives in the data folder, so tokens outlive a restart.
-Passwords are stored as scrypt hashes; the demo's random passwords are also kept readable, for its own log-in.
+Passwords are stored as scrypt hashes; the demo's random passwords are also kept readable, for its own log-in, and so are
+hashed at the least cost.
 """
 
 from __future__ import annotations
@@ -21,8 +22,14 @@ from chatops_bot.scheduler.errors import StartRefused, Unauthenticated
 
 TOKEN_SECONDS = 3_600
 
-# OWASP's floor for scrypt in interactive log-in is N=2^14, r=8, p=5; 2^14 with p=1 costs 30 ms here and a log-in an hour.
-_SCRYPT_N, _SCRYPT_R, _SCRYPT_P = 2**14, 8, 1
+COST = 14
+"""Of a hash, as a power of two. OWASP's floor for scrypt in interactive log-in is N=2^14, r=8, p=5; 2^14 with p=1 costs 30 ms here
+and a log-in an hour."""
+LEAST_COST = 4
+"""For a password that is random itself: no trying finds it, however quick."""
+_COSTS = range(1, COST + 1)
+"""A hash of another cost is none: of the 32 MiB that OpenSSL gives scrypt, the last of these takes half."""
+_SCRYPT_R, _SCRYPT_P = 8, 1
 _HEADER = {"alg": "HS256", "typ": "JWT"}
 
 
@@ -60,29 +67,41 @@ class Principal:
     role: Role
 
 
-def hash_password(password: str) -> str:
-    """`scrypt$<salt>$<digest>`, hex."""
+def hash_password(password: str, cost: int = COST) -> str:
+    """`scrypt:<cost>$<salt>$<digest>`, hex."""
     salt = secrets.token_bytes(16)
-    return f"scrypt${salt.hex()}${_scrypt(password, salt).hex()}"
+    return _spelled(cost, salt, _scrypt(password, salt, cost))
 
 
 def verify_password(password: str, stored: str) -> bool:
     """Whether the password made this hash; in constant time. A hash in another format verifies nothing."""
     try:
-        kind, salt, digest = stored.split("$")
-        expected = bytes.fromhex(digest)
-        actual = _scrypt(password, bytes.fromhex(salt))
+        cost, salt, digest = _parts(stored)
+        return hmac.compare_digest(_scrypt(password, salt, cost), digest)
     except ValueError:
         return False
-    return kind == "scrypt" and hmac.compare_digest(actual, expected)
+
+
+def _spelled(cost: int, salt: bytes, digest: bytes) -> str:
+    return f"scrypt:{cost}${salt.hex()}${digest.hex()}"
+
+
+def _parts(stored: str) -> tuple[int, bytes, bytes]:
+    """Cost, salt and digest of a hash, which has the usual cost where it says none. Raises ValueError."""
+    kind, salt, digest = stored.split("$")
+    name, _, cost = kind.partition(":")
+    if name != "scrypt" or int(cost or COST) not in _COSTS:
+        raise ValueError("not a scrypt hash")
+    return int(cost or COST), bytes.fromhex(salt), bytes.fromhex(digest)
 
 
 class Accounts:
-    """The log-in: constant work whether or not the name exists."""
+    """The log-in. A name that nobody has costs what the costliest account does, so time tells of no such account."""
 
     def __init__(self, accounts: Iterable[Account]) -> None:
         self._by_name = {account.username: account for account in accounts}
-        self._nobody = hash_password(secrets.token_urlsafe(16))
+        cost = max((_cost(account.password_hash) for account in self._by_name.values()), default=COST)
+        self._nobody = _spelled(cost, secrets.token_bytes(16), secrets.token_bytes(64))
 
     def log_in(self, username: str, password: str) -> Principal:
         """Slow on purpose (run it off the loop). Raises Unauthenticated."""
@@ -136,8 +155,15 @@ class TokenSigner:
         return hmac.digest(self._secret, body.encode(), "sha256")
 
 
-def _scrypt(password: str, salt: bytes) -> bytes:
-    return hashlib.scrypt(password.encode(), salt=salt, n=_SCRYPT_N, r=_SCRYPT_R, p=_SCRYPT_P)
+def _cost(stored: str) -> int:
+    try:
+        return _parts(stored)[0]
+    except ValueError:
+        return COST
+
+
+def _scrypt(password: str, salt: bytes, cost: int) -> bytes:
+    return hashlib.scrypt(password.encode(), salt=salt, n=1 << cost, r=_SCRYPT_R, p=_SCRYPT_P)
 
 
 def _encode(value: object) -> str:

@@ -12,7 +12,7 @@ import sqlite3
 from typing import Any
 
 from chatops_bot.scheduler import lifecycle, tasks
-from chatops_bot.scheduler.auth import Account, Role, hash_password
+from chatops_bot.scheduler.auth import LEAST_COST, Account, Role, hash_password
 from chatops_bot.scheduler.bodies import TaskUpsert
 from chatops_bot.scheduler.data_folder import DataFolder
 
@@ -92,7 +92,10 @@ def demo_accounts(folder: DataFolder) -> tuple[list[Account], dict[str, dict[str
         kept = json.dumps({role.word: secrets.token_urlsafe(18) for role in Role})
         folder.write_private(_ACCOUNTS_FILE, kept)
     passwords: dict[str, str] = json.loads(kept)
-    accounts = [Account(word, Role.of(word), hash_password(password)) for word, password in passwords.items()]
+    accounts = [
+        Account(word, Role.of(word), hash_password(password, LEAST_COST))
+        for word, password in passwords.items()
+    ]
     log_ins = {word: {"username": word, "password": password} for word, password in passwords.items()}
     return accounts, log_ins
 

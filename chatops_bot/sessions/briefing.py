@@ -7,7 +7,6 @@ from dataclasses import replace
 from chatops_bot.agent.briefing import Briefing, keeps_nothing
 from chatops_bot.context.budget import Budget
 from chatops_bot.context.fence import Marks, fence, fresh_marks
-from chatops_bot.context.hardening import inline
 from chatops_bot.context.history import project
 from chatops_bot.context.past import Past, past_of
 from chatops_bot.context.prompt_cache import PromptCache
@@ -179,7 +178,7 @@ class Briefer:
         )
         rounds = _bring(skills.whole(), toolbox)
         marks = fresh_marks(self._ids.nonce)  # nothing of a consultation is sent again after it
-        source = f"question of the agent {context.agents[-2]}"
+        source = f"question of {context.agents[-2]}"
         personal = self._clean(self._told(personal_skills, skills, frozenset(), agent))
         suffix = self._suffix(agent, session, intent, self._people(asked, ()), personal, suggested)
         return Briefing(
@@ -276,13 +275,15 @@ class Briefer:
 
     def _told(
         self,
-        part: Callable[[ShownSkills, frozenset[str], SkillWords, Callable[[str], str]], str],
+        part: Callable[[ShownSkills, frozenset[str], SkillWords, Language], str],
         skills: ShownSkills,
         loaded: frozenset[str],
         agent: AgentConfig,
     ) -> str:
         """What a part of the prompt says of skills, in the agent's language."""
-        return "" if self._skills is None else part(skills, loaded, self._skills.words[agent.lang], inline)
+        return (
+            "" if self._skills is None else part(skills, loaded, self._skills.words[agent.lang], agent.lang)
+        )
 
     def _system(
         self, agent: AgentConfig, session: SessionContext, skills: ShownSkills, mode: Mode = "full"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chatops_bot.domain.proposal import CODE_LENGTH, CODE_LETTERS
+from chatops_bot.domain.regex import regex
 
 Verdict = Literal["approve", "reject"]
 
@@ -40,31 +41,31 @@ class DecideSomething:
 _LEAD = r"\A[^\w>~@#]*"
 """What may stand before a verdict: no word; no quote mark and no mark of a name, since others have said what stands behind
 them; and no strike."""
-_DECIDE = re.compile(
+_DECIDE = regex(
     rf"{_LEAD}(?:(approve|reject)\s+|(批准|拒绝)\s*)([{CODE_LETTERS}]{{{CODE_LENGTH}}})(?![A-Za-z0-9_])(.*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_QUOTED = re.compile(r"""\A[^\w]*["'`“”„‘’「」『』《》«»]""")
+_QUOTED = regex(r"""\A[^\w]*["'`“”„‘’「」『』《》«»]""")
 """Words behind a verdict that was quoted are about it."""
-_WORDS = re.compile(r"\w")
-_BECAUSE = re.compile(
+_WORDS = regex(r"\w")
+_BECAUSE = regex(
     r"[\s,:;.，：；。]*(?:(?:because|since|reason)\b:?|因为|由于|原因(?:[是为]|[:：])?|[-–—]+(?=\s))?\s*(.*)\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_BREAK_GLASS = re.compile(
+_BREAK_GLASS = regex(
     r"[\s,:;.，：；。]*(?:break[- ]?glass\b|紧急)[\s,:;，：；]*(.*)\Z", re.IGNORECASE | re.DOTALL
 )
-_DECIDE_SOMETHING = re.compile(
+_DECIDE_SOMETHING = regex(
     rf"{_LEAD}(approved?|yes|lgtm|批准|同意|可以|reject(?:ed)?|拒绝)\W*\Z", re.IGNORECASE
 )
-_STOP = re.compile(
+_STOP = regex(
     r"\A\W*(?:(?:please|pls) |请)?(?:stop|停|停止|停下|停一下)(?:,? (?:please|now)|吧)?\W*\Z", re.IGNORECASE
 )
-_CANCEL = re.compile(
+_CANCEL = regex(
     r"\A\W*(?:(?:please|pls)\s+|请)?(?:cancel(?:\s+(?:it|the form))?|取消(?:表单)?)(?:吧)?\W*\Z",
     re.IGNORECASE,
 )
-_WITHDRAW = re.compile(
+_WITHDRAW = regex(
     r"\A\W*(?:(?:please|pls)\s+|请)?(?:"
     r"(?:cancel|withdraw|retract|drop)(?:\s+(?:it|that|this|(?:the|my|that|this)\s+(?:change|proposal|request)))?"
     r"|take\s+(?:it|that|this)\s+back|never\s?mind"

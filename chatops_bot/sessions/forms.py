@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-from chatops_bot.context.filled_form import filled_text
+from chatops_bot.context.filled_form import filled_values
 from chatops_bot.domain.errors import PlatformError, ToolError, ToolFailed
 from chatops_bot.domain.event import ControlUsed, ModalSubmitted
 from chatops_bot.domain.form import OWN, Form, FormField, FormState, FormValues, with_problems
@@ -390,7 +390,7 @@ def _turn(form: Form, person: Person) -> TurnInput:
         form.answer_turn_id,
         form.session,
         person,
-        filled_text(entry),
+        filled_values(entry),
         at=entry.at,
         filled=entry,
         language=_language(form),

@@ -5,13 +5,13 @@ then its hash alone is known.
 """
 
 import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from chatops_bot.context.prompt_types import AgentConfig
 from chatops_bot.context.tokens import estimate
 from chatops_bot.domain.kept_prompt import KeptPrompt, prompt_of
+from chatops_bot.domain.language import Language
 from chatops_bot.domain.session import SessionKey
 from chatops_bot.domain.transcript import Prompted
 from chatops_bot.ports import Clock, Prompts, Transcripts
@@ -20,7 +20,6 @@ from chatops_bot.sessions.log_ids import bound
 _log = logging.getLogger(__name__)
 
 SECONDS_A_DAY = 24 * 3600
-MAX_TOLD = 1000
 
 Keep = Callable[[str, Sequence[str]], Awaitable[None]]
 
@@ -34,8 +33,9 @@ class PromptKeeper:
     clock: Clock
     days: int
     keep_suffix: bool
-    told: "OrderedDict[str, None]" = field(default_factory=OrderedDict)
-    """Hashes of the stable parts that were over the soft limit, which the log says once each."""
+    told: dict[tuple[str, str, Language], AgentConfig] = field(default_factory=dict)
+    """By id, version and language, the agents of which the log has said that they are over their soft limit. It says so again
+    once their texts were read anew, which are other objects then."""
 
     def of_turn(self, session: SessionKey, turn_id: str, agent: AgentConfig, suffix: str) -> Keep:
         """To be called before each model call of a turn, with its prefix and the tools on offer. Raises StoreError."""
@@ -60,19 +60,19 @@ class PromptKeeper:
         return keep
 
     async def _put(self, agent: AgentConfig, prefix: str, suffix: str, tools: Sequence[str]) -> KeptPrompt:
-        chars, tokens = len(prefix) + len(suffix), estimate(prefix) + estimate(suffix)
+        # The volatile part has limits of its own, and nobody can shorten what people say.
+        chars, tokens = len(prefix), estimate(prefix)
         soft = agent.limits.soft_chars, agent.limits.soft_tokens
         over = chars > soft[0] or tokens > soft[1]
         prompt = prompt_of(
             agent.agent_id, agent.version, agent.lang, tools, prefix, suffix, keep_suffix=self.keep_suffix, over_soft=over
         )  # fmt: skip
-        if over and prompt.prefix_hash not in self.told:
-            self.told[prompt.prefix_hash] = None
-            while len(self.told) > MAX_TOLD:
-                self.told.popitem(last=False)
+        which = (agent.agent_id, agent.version, agent.lang)
+        if over and self.told.get(which) is not agent:
+            self.told[which] = agent
             _log.warning(
-                "the prompt of %s %s is over its soft limit: %d characters of %d, about %d tokens of %d; see `prompt explain %s`",
-                agent.agent_id, agent.version, chars, soft[0], tokens, soft[1], prompt.prompt_hash[:12],
+                "a prompt of %s %s in %s is over its soft limit: %d characters of %d, about %d tokens of %d; see `prompt explain %s`",
+                *which, chars, soft[0], tokens, soft[1], prompt.prompt_hash[:12],
             )  # fmt: skip
         await self.prompts.put(prompt, self.days * SECONDS_A_DAY)
         return prompt

@@ -1,17 +1,11 @@
 """How the end of a turn is stored, whoever brings it about: its conductor, or recovery at the next start."""
 
-from chatops_bot.context.history import unanswered
-from chatops_bot.domain.canonical import canonical_json
+from chatops_bot.context.history import NEVER_STORED, unanswered
 from chatops_bot.domain.session import SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry, ToolReturned, TurnRested
 from chatops_bot.ports import Clock, Store
 
 _CUT_SHORT = frozenset({TurnOutcome.STOPPED, TurnOutcome.FAILED, TurnOutcome.INTERRUPTED})
-_NO_RESULT = canonical_json(
-    {
-        "error": "the turn ended before a result was stored; if the call became a proposal, its card is in the thread"
-    }
-)
 
 
 async def store_rest(
@@ -21,5 +15,7 @@ async def store_rest(
     left: list[Entry] = []
     if outcome in _CUT_SHORT:
         calls = unanswered(await store.transcripts.load(session), turn_id)
-        left = [ToolReturned(turn_id, clock.now(), call.id, call.name, "error", _NO_RESULT) for call in calls]
+        left = [
+            ToolReturned(turn_id, clock.now(), call.id, call.name, "error", NEVER_STORED) for call in calls
+        ]
     await store.transcripts.append(session, [*left, TurnRested(turn_id, clock.now(), outcome, body)])

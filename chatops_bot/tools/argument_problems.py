@@ -2,6 +2,7 @@
 
 from pydantic_core import ErrorDetails
 
+from chatops_bot.domain.errors import ArgumentWrong
 from chatops_bot.domain.language import Phrase
 
 REQUIRED = Phrase("请填写此项。", "Please fill this in.")
@@ -28,6 +29,9 @@ _PROBLEMS: dict[str, Phrase] = {
 
 def problem_of(error: ErrorDetails) -> Phrase:
     """One sentence; a reason that only the tool's own model knows stays in its words."""
+    own = error.get("ctx", {}).get("error")
+    if isinstance(own, ArgumentWrong):
+        return own.phrase
     known = _PROBLEMS.get(error["type"])
     if known is not None:
         return known.filled(**error.get("ctx", {}))

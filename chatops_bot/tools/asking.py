@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from chatops_bot.domain.canonical import canonical_json
-from chatops_bot.domain.errors import ToolArgumentsInvalid, ToolError, ToolFailed
+from chatops_bot.domain.errors import Told, ToolArgumentsInvalid, ToolError, ToolFailed, Words
 from chatops_bot.domain.form import Candidates, Form, with_problems
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
@@ -69,13 +69,15 @@ class Asker:
         self._secrets = secrets
         self._hints = hints
 
-    def asked(self, inner: Handler) -> Handler:
+    def asked(self, words: Words, inner: Handler) -> Handler:
+        """`words` is what the model is told of a call that waits for its form."""
+
         async def ask(invocation: Invocation) -> Dispatched:
             spec = invocation.tool.spec
             if spec.effect is Effect.READ and not spec.asks:
                 return await inner(invocation)
             facts = lacking(invocation.call.arguments, spec.arguments)
-            asked = await self._form_for(invocation, facts) if facts else None
+            asked = await self._form_for(invocation, facts, words) if facts else None
             if asked is not None:
                 return asked
             try:
@@ -83,19 +85,19 @@ class Asker:
             except ToolFailed as error:
                 # What the schema lets be blank and the tool does not.
                 facts = _blank_after_all(error, invocation.call.arguments)
-                asked = await self._form_for(invocation, facts) if facts else None
+                asked = await self._form_for(invocation, facts, words) if facts else None
                 if asked is None:
                     raise
                 return asked
 
         return by_reference(self._forms, self._secrets, self._clock, ask)
 
-    async def _form_for(self, invocation: Invocation, facts: Facts) -> Dispatched | None:
+    async def _form_for(self, invocation: Invocation, facts: Facts, words: Words) -> Dispatched | None:
         """The call as a form that waits; None when what is missing is nothing that a form can ask for."""
         key = f"{invocation.tool.spec.name} {canonical_json(dict(facts.known))}"
         first = invocation.memory.forms.get(key)
         if first is not None:
-            note = "the same call was already made in this turn; there is one form for both"
+            note = words(Told("same_form"), invocation.language)
             return replace(
                 first, form=None, result=replace(first.result, content={**first.result.content, "note": note})
             )
@@ -103,7 +105,8 @@ class Asker:
         form = await self._form(invocation, facts)
         if form is None:
             return None
-        done = Dispatched(_waits(form, sorted(facts.missing)), "asked_back", form=form)
+        said = words(Told("waits_for_form"), invocation.language)
+        done = Dispatched(_waits(form, sorted(facts.missing), said), "asked_back", form=form)
         milliseconds = round((self._clock.monotonic() - started) * 1000)
         model = invocation.tool.spec.arguments
         record = call_record(invocation, done, at, milliseconds, self._redactor, model)
@@ -194,11 +197,11 @@ def _is_blank(value: Any) -> bool:
     return value is None or value == [] or (isinstance(value, str) and not value.strip())
 
 
-def _waits(form: Form, names: list[str]) -> ToolResult:
+def _waits(form: Form, names: list[str], said: str) -> ToolResult:
     return ToolResult(
         status="waits",
         content={
-            "status": "waits until the asker has filled in a form; nothing has run",
+            "status": said,
             "missing": names,
             "expires_at": form.expires_at.isoformat(timespec="seconds"),
         },

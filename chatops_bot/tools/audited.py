@@ -76,7 +76,7 @@ def call_record(
 
 
 _STOPPED = Dispatched(
-    ToolResult("not_run", {"error": "the turn was stopped while this call ran"}, Phrase("已停止", "stopped")),
+    ToolResult("not_run", {"stopped": True}, Phrase("已停止", "stopped")),
     "stopped",
 )
 """What a call comes to whose turn is cancelled before it returns."""

@@ -73,16 +73,22 @@ def redacted(redactor: Redactor, inner: Handler) -> Handler:
 
     async def redact(invocation: Invocation) -> Dispatched:
         done = await inner(invocation)
-        result = replace(
-            done.result,
-            content=redactor.value(done.result.content),
-            summary=redactor.phrase(done.result.summary),
-            suggestions=tuple(map(redactor.phrase, done.result.suggestions)),
-            answers=tuple(map(redactor.phrase, done.result.answers)),
-        )
-        return replace(done, result=result)
+        result = _redacted(done.result, redactor)
+        return done if result is done.result else replace(done, result=result)
 
     return redact
+
+
+def _redacted(result: ToolResult, redactor: Redactor) -> ToolResult:
+    """The result without secrets; one that holds none as it is."""
+    content = redactor.value(result.content)
+    summary = redactor.phrase(result.summary)
+    suggestions = tuple(map(redactor.phrase, result.suggestions))
+    answers = tuple(map(redactor.phrase, result.answers))
+    clean = (content, summary, suggestions, answers)
+    if clean == (result.content, result.summary, result.suggestions, result.answers):
+        return result
+    return replace(result, content=content, summary=summary, suggestions=suggestions, answers=answers)
 
 
 def _failed(error: ToolError, words: Words, language: Language, *, refused: bool = False) -> ToolResult:

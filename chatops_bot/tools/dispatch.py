@@ -35,15 +35,15 @@ class Dispatcher:
         self, registry: Registry, *, policy: Policy, audit: Audit, proposer: Proposer, asker: Asker, redactor: Redactor,
         clock: Clock, words: Words, results: Results | None = None,
     ) -> None:  # fmt: skip
-        """`words` is what the model is told of calls that came to nothing; `results` is where what is too long is kept whole; without it, that is lost."""
+        """`words` is what the model is told of what became of a call; `results` is where what is too long is kept whole; without it, that is lost."""
         self.registry = registry
         self._policy = policy
         handler: Handler = run_read
-        handler = proposer.proposed(handler)
+        handler = proposer.proposed(words, handler)
         handler = timed(handler)
-        handler = deduplicated(handler)
+        handler = deduplicated(words, handler)
         handler = validated(handler)
-        handler = asker.asked(handler)
+        handler = asker.asked(words, handler)
         handler = authorised(
             policy, handler
         )  # outside: who may not ask for a change is refused, not asked for more
@@ -59,7 +59,9 @@ class Dispatcher:
         self, call: ToolCall, context: ToolContext, memory: TurnMemory, language: Language
     ) -> Dispatched:
         """A call by an old name, or by that of the back end, is one by the permanent name from here on."""
-        call = replace(call, name=self.registry.canonical(call.name))
+        name = self.registry.canonical(call.name)
+        if name != call.name:
+            call = replace(call, name=name)
         return await self._handle(Invocation(call, context, memory, language))
 
     def may_call(self, name: str, context: ToolContext, memory: TurnMemory) -> bool:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from chatops_bot.domain.canonical import canonical_json
+from chatops_bot.domain.errors import Told, Words
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect, Person
 from chatops_bot.domain.proposal import Proposal, ProposalState
@@ -32,27 +33,31 @@ class Proposer:
         self._drafter = drafter
         self._clock = clock
 
-    def proposed(self, inner: Handler) -> Handler:
+    def proposed(self, words: Words, inner: Handler) -> Handler:
+        """`words` is what the model is told of what waits."""
+
         async def propose(invocation: Invocation) -> Dispatched:
             if invocation.tool.spec.effect is Effect.READ:
                 return await inner(invocation)
-            return await self._propose(invocation)
+            return await self._propose(invocation, words)
 
         return propose
 
-    async def _propose(self, invocation: Invocation) -> Dispatched:
+    async def _propose(self, invocation: Invocation, words: Words) -> Dispatched:
         started = self._clock.monotonic()
         tool, context = cast("WriteTool", invocation.tool), invocation.context
         waiting = await waiting_here(self._proposals, context.session, tool.spec.name, self._clock.now())
         same = same_call(waiting, invocation.arguments.model_dump(mode="json"))
         if same is not None:
-            return Dispatched(_waits_already(same), "known")
+            return Dispatched(
+                _waits_already(same, words(Told("waits_already"), invocation.language)), "known"
+            )
         draft = await self._drafter.draft(
             tool, invocation.arguments, context, call_id=invocation.call.id, language=invocation.language
         )
         draft = replace(draft, supersedes=await self._supersede(waiting, draft, context.person))
         milliseconds = round((self._clock.monotonic() - started) * 1000)
-        result = _waits(draft)
+        result = _waits(draft, words(Told("waits_for_approval"), invocation.language))
         await self._moves.add(draft, context.person, result.content, milliseconds, by_turn=context.turn_id)
         return Dispatched(result, "proposed", draft)
 
@@ -81,22 +86,18 @@ def same_call(waiting: list[Proposal], arguments: Mapping[str, Any]) -> Proposal
     return next((one for one in waiting if canonical_json(one.arguments) == wanted), None)
 
 
-def _waits(proposal: Proposal) -> ToolResult:
+def _waits(proposal: Proposal, said: str) -> ToolResult:
     return ToolResult(
         status="waits",
-        content={"status": "waits for approval; nothing has changed", **_told(proposal)},
+        content={"status": said, **_told(proposal)},
         summary=Phrase(f"等待批准 {proposal.code}", f"waits for approval as {proposal.code}"),
     )
 
 
-def _waits_already(proposal: Proposal) -> ToolResult:
+def _waits_already(proposal: Proposal, said: str) -> ToolResult:
     return ToolResult(
         status="waits",
-        content={
-            "status": "the same change waits for approval already; nothing has changed, and there is no new card",
-            "card": "further up in this conversation",
-            **_told(proposal),
-        },
+        content={"status": said, **_told(proposal)},
         summary=Phrase(f"已在等待批准 {proposal.code}", f"waits for approval already, as {proposal.code}"),
     )
 

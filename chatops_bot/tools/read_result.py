@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from chatops_bot.domain.canonical import canonical_json
-from chatops_bot.domain.errors import Told, ToolFailed
+from chatops_bot.domain.errors import ArgumentWrong, Told, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.skill import LOAD_SKILL
@@ -29,6 +29,9 @@ IsHidden = Callable[[Sequence[Entry], str, ToolCall, ToolContext], bool]
 """Takes the transcript, the turn and the call whose result is asked for, and the context of the call that asks."""
 
 
+_ONE_END = Phrase("head、tail 和 from_line 只能给出一个。", "Give only one of head, tail and from_line.")
+
+
 class ReadResultArguments(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
     handle: str = Field(max_length=200)
@@ -41,7 +44,7 @@ class ReadResultArguments(BaseModel):
     @model_validator(mode="after")
     def _one_end(self) -> "ReadResultArguments":
         if sum(value is not None for value in (self.head, self.tail, self.from_line)) > 1:
-            raise ValueError("give one of head, tail and from_line")
+            raise ArgumentWrong(_ONE_END)
         return self
 
 

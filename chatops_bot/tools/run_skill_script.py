@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from chatops_bot.domain.errors import Told, ToolFailed
-from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect
 from chatops_bot.domain.skill import RUN_SKILL_SCRIPT, ScriptRun, Skill
 from chatops_bot.domain.tool import ToolResult
@@ -52,17 +52,20 @@ class RunSkillScript:
             raise _off(reason)
         done = await self._runner.run(skill, arguments.script, arguments.arguments, arguments.stdin)
         return ToolResult(
-            "ok", _content(arguments, done), _summary(skill, arguments, done), skills_read=(skill.name,)
+            "ok",
+            _content(arguments, done, context.consultations.language),
+            _summary(skill, arguments, done),
+            skills_read=(skill.name,),
         )
 
 
-def _content(arguments: RunSkillScriptArguments, done: ScriptRun) -> dict[str, object]:
+def _content(arguments: RunSkillScriptArguments, done: ScriptRun, language: Language) -> dict[str, object]:
     return {
         "skill": arguments.skill,
         "script": arguments.script,
         "isolation": done.isolation,
         "exit": "killed" if done.exit_code is None else done.exit_code,
-        "notes": [note.en for note in done.notes],
+        "notes": [note.said_in(language) for note in done.notes],
         "seconds": done.seconds,
         "stderr": done.stderr,
         "stdout": done.stdout,

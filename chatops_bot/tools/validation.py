@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from chatops_bot.domain.canonical import canonical_json
-from chatops_bot.domain.errors import Told, ToolArgumentsInvalid, ToolFailed, Words
+from chatops_bot.domain.errors import ArgumentWrong, Told, ToolArgumentsInvalid, ToolFailed, Words
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.tool import ARGUMENT_CHARS, ToolResult
 from chatops_bot.tools.argument_problems import problem_of
@@ -49,8 +50,7 @@ def parse_arguments(text: str, model: type[BaseModel]) -> BaseModel:
         return _fitted(value, model)
     except ValidationError as error:
         problems = "; ".join(
-            f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg'][0].lower()}{e['msg'][1:]}"
-            for e in error.errors()
+            f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {_in_english(e)}" for e in error.errors()
         )
         said = "；".join(
             f"{'.'.join(map(str, e['loc'])) or '参数'}：{problem_of(e).zh.rstrip('。.')}"
@@ -62,6 +62,13 @@ def parse_arguments(text: str, model: type[BaseModel]) -> BaseModel:
                 f"The arguments do not fit, so nothing ran: {problems}.",
             )
         ) from error
+
+
+def _in_english(error: ErrorDetails) -> str:
+    """pydantic's own words, which tell a model more than people need."""
+    own = error.get("ctx", {}).get("error")
+    said = own.phrase.en.rstrip(".") if isinstance(own, ArgumentWrong) else error["msg"]
+    return f"{said[0].lower()}{said[1:]}"
 
 
 def stored_arguments(stored: Mapping[str, Any], model: type[BaseModel]) -> BaseModel:

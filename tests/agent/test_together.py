@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from chatops_bot.agent.together import together
+from chatops_bot.agent.together import Together
 from chatops_bot.domain.errors import StoreUnavailable, TurnLost
 
 
@@ -18,7 +18,7 @@ async def test_a_failure_comes_out_itself_once_the_others_are_stopped():
             ended.append("the other")
 
     async def work() -> None:
-        async with together() as group:
+        async with Together() as group:
             group.create_task(wait_for_ever())
             await asyncio.sleep(0)
             raise KeyError
@@ -36,7 +36,7 @@ async def test_a_lost_turn_is_what_comes_out_whatever_else_fails_beside_it():
         raise failure
 
     async def work() -> None:
-        async with together() as group:
+        async with Together() as group:
             group.create_task(fail(StoreUnavailable("The store is away.")))
             group.create_task(fail(TurnLost("turn_1")))
 
@@ -61,7 +61,7 @@ async def test_a_stop_stays_a_stop_though_something_fails_while_it_unwinds(
             raise failure
 
     async def work() -> None:
-        async with together() as group:
+        async with Together() as group:
             group.create_task(fail_unwinding())
 
     working = asyncio.create_task(work())

@@ -91,6 +91,11 @@ async def test_a_turn_is_counted_from_its_event_to_its_tokens(world: World):
     assert value(series, "chatops_tool_call_seconds_count", tool="query_tasks") == 1
     assert value(series, "chatops_model_requests_total", model=model.name, result="ok") == 3
     assert value(series, "chatops_model_first_delta_seconds_count", model=model.name) == 3
+    text = {"agent": "incident_responder", "version": "v1"}
+    assert value(series, "chatops_prompts_total", **text) == 3
+    assert value(series, "chatops_prompt_chars_count", **text) == 3
+    assert value(series, "chatops_prompt_chars_sum", **text) > 3_000
+    assert value(series, "chatops_prompt_turns_total", outcome="answered", **text) == 1
     tokens = {kind: value(series, "chatops_model_tokens_total", model=model.name, kind=kind) for kind in ("input", "output", "cached", "reasoning")}  # fmt: skip
     assert tokens == {"input": 900, "output": 40, "cached": 700, "reasoning": 11}
     assert value(series, "chatops_slack_calls_total", method="chat.postMessage", result="ok") == 1

@@ -84,7 +84,9 @@ def test_each_broad_except_carries_its_reason_on_its_line():
 
 def test_task_groups_are_opened_where_their_failures_are_unwrapped_and_nowhere_else():
     """An `except` of one of our errors would not know it inside the group that a bare TaskGroup raises."""
-    opened = {path.as_posix() for path, source in python_files("chatops_bot") if "TaskGroup(" in source}
+    opened = {
+        path.as_posix() for path, source in python_files("chatops_bot") if "asyncio.TaskGroup" in source
+    }
     assert opened == {"chatops_bot/agent/together.py"}
 
 

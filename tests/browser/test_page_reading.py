@@ -44,6 +44,7 @@ async def test_a_channels_unread_marks_are_the_persons_own_and_go_when_it_is_rea
     assert "news" in order[new + 1]
     await expect(hers.get_by_role("link", name="ops", exact=True)).to_be_visible()
     await expect(hers).not_to_have_title(re.compile(r"^\("))
+    await hers.get_by_role("link", name="incidents").click()
     await hers.reload()
     await expect(hers.get_by_role("link", name="ops", exact=True)).to_be_visible()
     await expect(his.get_by_role("link", name="ops, 3 unread", exact=True)).to_be_visible()

@@ -235,7 +235,7 @@ def test_the_protocol_stands_over_the_tools_and_each_has_name_mark_and_scenario(
     words = agent.phrases.tools
     assert lines[1 : 1 + len(words.protocol)] == list(words.protocol)
     assert f"- query_tasks: {scenarios[language][0]}" in lines
-    assert any(line.startswith(f"- pause_task{words.needs_approval}: ") for line in lines)
+    assert any(line.startswith(f"- pause_task {words.needs_approval}: ") for line in lines)
     assert f"  {words.returns}: rows" in lines
     schema = {
         "type": "object",
@@ -244,7 +244,7 @@ def test_the_protocol_stands_over_the_tools_and_each_has_name_mark_and_scenario(
     }
     gone = a_tool("delete_task", permission_level="destructive", parameters=schema)
     said = build(agent=agent, tools=(gone,)).sections[2].text
-    assert said.splitlines()[-2].startswith(f"- delete_task{words.needs_approval}: ")
+    assert said.splitlines()[-2].startswith(f"- delete_task {words.needs_approval}: ")
     assert said.splitlines()[-1].endswith(
         '{"properties":{"id":{"description":"编号","type":"integer"}},"required":["id"],"type":"object"}'
     )

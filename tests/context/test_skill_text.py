@@ -25,11 +25,11 @@ def skill(
 
 
 def section(shown: ShownSkills, *loaded: str) -> str:
-    return skill_section(shown, loaded, WORDS["en"], str)
+    return skill_section(shown, loaded, WORDS["en"], "en")
 
 
 def volatile(shown: ShownSkills, *loaded: str) -> str:
-    return personal_skills(shown, loaded, WORDS["en"], str)
+    return personal_skills(shown, loaded, WORDS["en"], "en")
 
 
 def nonces() -> "count[int]":
@@ -47,7 +47,7 @@ def framed_text(text: str, name: str = "alpha") -> str:
 def test_the_catalogue_has_its_rules_and_one_line_for_each_that_is_not_loaded(language: str):
     shown = ShownSkills([skill("alpha"), skill("beta"), skill("gamma")], ["gamma"])
     words = WORDS["zh" if language == "zh" else "en"]
-    lines = skill_section(shown, ["beta"], words, str).splitlines()
+    lines = skill_section(shown, ["beta"], words, "en").splitlines()
     assert [line for line in lines if "What" in line] == ["- alpha: What alpha does."]
     assert [f"- {rule}" for rule in words.choosing] == lines[-1 - len(words.choosing) : -1]
 

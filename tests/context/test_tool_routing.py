@@ -231,6 +231,17 @@ def test_a_tool_of_no_kind_is_found_by_the_words_of_its_description():
     assert "silences" not in {each.name for each in found_by("muted alertmanager", tools, set(NAMES))}
 
 
+@pytest.mark.case("prompt-V19")
+def test_a_tool_comes_with_what_it_requires():
+    more = [
+        brief("open_ledger", description="Opens the books."),
+        brief("export_ledger", description="Exports everything as rows.", requires=("open_ledger",)),
+    ]
+    tools = RoutableTools([*TOOLS.briefs.values(), *more], ROUTING)
+    found = routed("exports everything as rows", tools).tools
+    assert found.index("open_ledger") < found.index("export_ledger")
+
+
 @pytest.mark.parametrize(
     ("query", "name"),
     [("delete_task", "delete_task"), ("删除任务", "delete_task"), ("pause a job", "pause_task"), ("重试", "retry_failed_instance"), ("load trend", "get_worker_load_history")],

@@ -210,7 +210,7 @@ def test_a_long_result_of_json_stays_json_and_names_its_handle():
     ]
     told = json.loads(unfence(sent(messages, 6_000)[-1].text))
     assert (told["count"], told["rows"][0], told["read_result"]) == (3_000, {"id": 0}, {"handle": "c1"})
-    assert told["cut"] == [f"rows: the first {len(told['rows'])} of 3000"]
+    assert told["cut"] == [{"key": "rows", "first_rows": len(told["rows"]), "of_rows": 3000}]
 
 
 def test_a_result_that_is_too_long_keeps_head_and_tail_and_says_what_was_cut():

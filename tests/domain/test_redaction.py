@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.domain.secret_rules import RULES
+from chatops_bot.domain.withheld import Withheld
 from tests.domain.test_secret_rules import ROWS
 
 
@@ -181,3 +182,12 @@ def test_no_kind_of_secret_shows_while_it_streams(sample: str):
 )
 def test_a_text_that_streams_never_shows_what_the_whole_text_hides(parts: list[str], between: str):
     assert_never_shown(between.join(parts))
+
+
+def test_what_was_clean_is_secret_once_it_is_known_to_be():
+    redactor = Withheld()
+    assert redactor.text("correct-horse") == "correct-horse"
+    redactor.hide("argument", "correct-horse")
+    assert redactor.text("correct-horse") == "[redacted:configured]"
+    redactor.show("argument")
+    assert redactor.text("correct-horse") == "correct-horse"

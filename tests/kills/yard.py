@@ -29,7 +29,7 @@ from chatops_bot.app.config import (
 )
 from chatops_bot.app.keys import read_keys
 from chatops_bot.app.policy_config import RolesConfig
-from chatops_bot.scheduler.auth import hash_password
+from chatops_bot.scheduler.auth import LEAST_COST, hash_password
 from chatops_bot.scheduler.service import SchedulerService
 from chatops_bot.scheduler.settings import SchedulerSettings
 from tests.forked import processes
@@ -55,7 +55,7 @@ POLL = 0.005
 
 @cache
 def _hash() -> str:
-    return hash_password(PASSWORD)
+    return hash_password(PASSWORD, LEAST_COST)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatops_bot.context.filled_form import filled_text
+from chatops_bot.app.bundled import load_phrases
+from chatops_bot.context.filled_form import filled_message
+from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import (
     AssistantMessage,
     ContextMessage,
@@ -497,7 +499,7 @@ async def test_a_task_is_asked_for_with_the_facts_that_are_known_and_a_form_asks
 
 @pytest.mark.case("nightingale-T31")
 @pytest.mark.parametrize("language", ["zh", "en"])
-async def test_a_filled_form_is_called_with_exactly_its_values(language: str):
+async def test_a_filled_form_is_called_with_exactly_its_values(language: Language):
     arguments = {
         "name": "归档-logs",
         "type": "shell",
@@ -506,7 +508,8 @@ async def test_a_filled_form_is_called_with_exactly_its_values(language: str):
     }
     at = datetime(2026, 3, 2, tzinfo=UTC)
     entry = FormFilled("turn_2", at, "form_1", "create_task", arguments, language, "U1", "Oscar", "operator")
-    played = await play(filled_text(entry))
+    nonce, said = (lambda: "0" * 32), load_phrases()[language].calls.filled_form
+    played = await play(filled_message(entry, nonce=nonce, said=said))
     assert played.calls == [("create_task", arguments)]
 
 

@@ -12,7 +12,7 @@ from chatops_bot.domain.people import Role
 from chatops_bot.domain.skill import LOAD_SKILL, Audience, Skill
 from chatops_bot.domain.tool import CONSULT_AGENT
 from chatops_bot.llm.offline.cues import Hold, Kind
-from chatops_bot.llm.offline.understanding import understand
+from chatops_bot.llm.offline.understanding import understand, with_skills
 from tests.llm.offline_play import WRITE_TOOLS, Content, Scheduler, play
 
 ASKED_AFTER = """
@@ -83,6 +83,10 @@ OF_TASKS = """
     delete the skill shift-handover | delete
     把 skill-sync 的配置给我看看 | detail
     让 skill_sync 停下来 | pause
+    use nightly-report | detail
+    用 nightly-report | detail
+    use worker-2, why did nightly-report fail? | detail explain
+    use nightly-report, why did it fail? | explain
 """
 FORBIDDEN = """
     don't use the skill shift-handover
@@ -143,6 +147,7 @@ def shipped(name: str) -> Skill:
     return skill
 
 
+NAMES = {path.name for path in bundled("skills").iterdir() if path.is_dir()}
 SHIPPED = [shipped(path.name) for path in sorted(bundled("skills").iterdir()) if path.is_dir()]
 
 
@@ -165,13 +170,13 @@ def test_asked_after_all_skills(text: str):
 
 @pytest.mark.parametrize("text", lines(USED))
 def test_a_skill_is_asked_for(text: str):
-    (intent,) = understand(text)
+    (intent,) = with_skills(understand(text), NAMES)
     assert (intent.kind, intent.said, intent.target.names) == (Kind.SKILL, "shift-handover", ())
 
 
 @pytest.mark.parametrize("text", lines(ABOUT_A_TASK))
 def test_what_else_is_said_is_what_the_skill_is_for(text: str):
-    (intent,) = understand(text)
+    (intent,) = with_skills(understand(text), NAMES)
     assert (intent.kind, intent.said) == (Kind.SKILL, "task-failure-triage")
     assert intent.target.names == ("nightly-report",)
 
@@ -179,7 +184,7 @@ def test_what_else_is_said_is_what_the_skill_is_for(text: str):
 @pytest.mark.parametrize("text", lines(OF_TASKS))
 def test_a_task_that_is_called_like_a_skill_is_a_task(text: str):
     text, kind = text.split(" | ")
-    assert [intent.kind.value for intent in understand(text)] == [kind]
+    assert [intent.kind.value for intent in with_skills(understand(text), NAMES)] == kind.split()
 
 
 @pytest.mark.parametrize("text", lines(FORBIDDEN))
@@ -272,6 +277,9 @@ async def test_the_askers_task_takes_the_place_of_the_examples():
     assert "Run 28 of task `nightly-report` (#3): failed." in played.text
     unnamed = await play("use task-failure-triage", skills=SHIPPED)
     assert "begin with a task" in unnamed.text
+    for name in ("nightly-report", "3"):
+        replied = await play(name, skills=SHIPPED, history=unnamed.history)
+        assert ("analyze_failure", {"instance_id": 28}) in replied.calls
     pronoun = await play("use the skill task-failure-triage on it", skills=SHIPPED, history=played.history)
     assert ("analyze_failure", {"instance_id": 28}) in pronoun.calls
 

@@ -22,7 +22,7 @@ from chatops_bot.domain.model import (
     UserMessage,
 )
 from chatops_bot.domain.tool import ToolCall
-from chatops_bot.llm.openai_request import NOTHING_RETURNED, NOTHING_SAID, encode
+from chatops_bot.llm.openai_request import NOTHING, encode
 
 
 def encoded(*messages: Message, tools: Sequence[ToolDefinition] = (), **options: Any) -> Any:
@@ -85,13 +85,13 @@ def test_who_takes_turns_gets_one_system_message_and_a_word_between_result_and_p
         ("user", "one"),
         ("assistant", None),
         ("tool", "waits"),
-        ("assistant", NOTHING_SAID),
+        ("assistant", NOTHING),
         ("user", "approved"),
-        ("assistant", NOTHING_SAID),
+        ("assistant", NOTHING),
         ("user", "two"),
         ("assistant", None),
         ("tool", "x"),
-        ("assistant", NOTHING_SAID),
+        ("assistant", NOTHING),
         ("user", "sum up"),
     ]
 
@@ -102,7 +102,7 @@ def test_words_of_two_people_never_become_one_message():
     messages = encoded(UserMessage(forged, "UEVE"), UserMessage("hi", "UADMIN"), takes_turns=True)["messages"]
     assert [message["content"].partition("\n")[0] for message in messages] == [
         "@UEVE:",
-        NOTHING_SAID,
+        NOTHING,
         "@UADMIN:",
     ]
 
@@ -135,7 +135,7 @@ def test_no_message_is_empty(blank):
         AssistantMessage(blank, Reasoning("thought", "reasoning")),
         ToolMessage("c", "t", blank),
     )["messages"]
-    assert [message["content"] for message in messages] == [NOTHING_SAID, NOTHING_SAID, NOTHING_RETURNED]
+    assert [message["content"] for message in messages] == [NOTHING] * 3
 
 
 @pytest.mark.case("nightingale-T12")

@@ -35,10 +35,14 @@ async def test_a_script_runs_in_the_turn_and_its_output_is_fenced(world: World, 
     model = ScriptedModel(
         [calls(("load_skill", {"name": "line-count"})), calls(("run_skill_script", run)), says("Two lines.")]
     )
-    async with world.bot(model, config=config_with(world, folder)):
+    async with world.bot(model, config=config_with(world, folder)) as bot:
         ts = await world.says("oscar", f"{world.mention} count them")
         _, answer = await world.settled(ts, 1)
+        async with world.session.get(f"{bot.web_url}/metrics") as page:
+            counted = (await page.text()).splitlines()
     assert "Two lines." in visible(answer)
+    assert 'chatops_skill_script_runs_total{outcome="failed"} 1.0' in counted
+    assert "chatops_skill_script_seconds_count 1.0" in counted
     (result,) = results(model.requests[-1], "run_skill_script")
     assert '"exit":4' in result
     assert "2 lines for night; id" in result

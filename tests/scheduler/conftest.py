@@ -16,13 +16,13 @@ import aiohttp
 import pytest
 
 from chatops_bot.scheduler import SchedulerService, SchedulerSettings
-from chatops_bot.scheduler.auth import hash_password
+from chatops_bot.scheduler.auth import LEAST_COST, hash_password
 from chatops_bot.scheduler.schema import migrate
 from chatops_bot.scheduler.worker.sandbox import Isolation, choose_sandbox
 
 ROLES = ("viewer", "operator", "admin")
 PASSWORD = "correct horse"
-HASH = hash_password(PASSWORD)
+HASH = hash_password(PASSWORD, LEAST_COST)
 TERMINAL = {"success", "failed", "timeout", "cancelled"}
 
 

@@ -10,6 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.scheduler.auth import (
+    LEAST_COST,
+    Account,
+    Accounts,
     Principal,
     Role,
     TokenSigner,
@@ -57,8 +60,35 @@ def test_passwords_are_salted_and_verified():
     assert first != second
     assert verify_password("päss", first)
     assert not verify_password("pass", first)
-    for broken in ("", "scrypt$zz$zz", "plain$$", "a$b"):
+    for broken in (
+        "",
+        "scrypt$zz$zz",
+        "plain$$",
+        "a$b",
+        "scrypt:$$",
+        "scrypt:x$$",
+        "scrypt:-1$$",
+        "scrypt:99$$",
+    ):
         assert not verify_password("", broken)
+
+
+def test_a_hash_says_its_cost_and_has_the_usual_one_where_it_says_none():
+    cheap, usual = hash_password("päss", LEAST_COST), hash_password("päss")
+    assert cheap.startswith("scrypt:4$")
+    assert verify_password("päss", cheap)
+    assert verify_password("päss", usual.replace("scrypt:14$", "scrypt$"))
+    assert not verify_password("päss", cheap.replace("scrypt:4$", "scrypt$"))
+
+
+@pytest.mark.parametrize("username", ["nobody", "ana", "broken"])
+def test_whoever_does_not_exist_cannot_log_in_with_any_password(username: str):
+    ana = Account("ana", Role.VIEWER, hash_password("päss", LEAST_COST))
+    accounts = Accounts([ana, Account("broken", Role.ADMIN, "plain$$")])
+    for password in ("", "pass"):
+        with pytest.raises(Unauthenticated):
+            accounts.log_in(username, password)
+    assert accounts.log_in("ana", "päss") == Principal("ana", Role.VIEWER)
 
 
 @pytest.mark.parametrize("text", ["", "[1]", '[{"username": "a", "role": "root", "password_hash": "x"}]'])

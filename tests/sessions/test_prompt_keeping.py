@@ -387,7 +387,7 @@ async def test_a_text_that_was_replaced_is_told_from_the_next_turn_on(desk: Desk
 
 
 @pytest.mark.case("prompt-R48")
-async def test_a_prompt_over_its_soft_limit_is_said_once_a_text_and_counted_each_time(
+async def test_a_prompt_over_its_soft_limit_is_said_once_until_the_texts_are_read_again_and_counted_each_time(
     desk: Desk, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ):
     caplog.set_level(logging.WARNING)
@@ -395,13 +395,15 @@ async def test_a_prompt_over_its_soft_limit_is_said_once_a_text_and_counted_each
     store = metered_store(desk.store, metrics, TurnCount(metrics), ())
     keeper = PromptKeeper(store.prompts, store.transcripts, clock, 30, keep_suffix=False)
     agent = desk.prompts.get("incident_responder", "en")
-    keep = keeper.of_turn(SESSION, "turn_1", agent, "now")
-    for prefix, times in (("x" * 6000, 2), ("short", 1), ("y" * 6000, 1)):
-        for _ in range(times):
-            await keep(prefix, ("look",))
+    other, again = desk.prompts.get("incident_responder", "zh"), agent.model_copy()
+    for told, prefix in (
+        (agent, "x" * 6001), (agent, "y" * 6002), (agent, "z" * 6000), (other, "x" * 6003), (again, "x" * 6004), (again, "x" * 6004)
+    ):  # fmt: skip
+        await keeper.of_turn(SESSION, "turn_1", told, "what people say, however long" * 99)(prefix, ("look",))
     warned = [each for each in caplog.messages if "over its soft limit" in each]
     assert [each.partition(";")[0] for each in warned] == [
-        "the prompt of incident_responder v1 is over its soft limit: 6003 characters of 6000, about 1801 tokens of 2000"
-    ] * 2
+        f"a prompt of incident_responder v1 in {lang} is over its soft limit: {chars} characters of 6000, about {tokens} tokens of 2000"
+        for lang, chars, tokens in (("en", 6001, 1801), ("zh", 6003, 1801), ("en", 6004, 1802))
+    ]
     counted = metrics.prompts_over_soft.labels("incident_responder", "v1")
-    assert next(iter(counted.collect())).samples[0].value == 3
+    assert next(iter(counted.collect())).samples[0].value == 5

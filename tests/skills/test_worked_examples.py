@@ -167,7 +167,8 @@ def test_a_skill_brings_the_tools_that_its_example_uses_and_says_when_to_use_it_
     skill = read(name)
     example = example_in(skill.body)
     assert {step.call for step in example.steps} <= set(skill.tools)
-    assert re.search(r"[\u4e00-\u9fff、：，]{6}", skill.description)
+    assert re.search(r"[\u4e00-\u9fff、：，]{6}", skill.description_zh)
+    assert not re.search(r"[\u4e00-\u9fff]", skill.description)
     assert re.search(r"[a-z]{4} [a-z]+ ", skill.description)
     assert skill.rounds > len(example.steps)
 

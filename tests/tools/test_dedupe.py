@@ -7,7 +7,7 @@ from chatops_bot.domain.tool import ToolCall, ToolResult
 from chatops_bot.ports import ToolContext
 from chatops_bot.tools.dedupe import deduplicated
 from chatops_bot.tools.invocation import Dispatched, Invocation, TurnMemory
-from tests.small_tools import OSCAR, SESSION, Look, Switch, SwitchArgs
+from tests.small_tools import OSCAR, SESSION, WORDS, Look, Switch, SwitchArgs
 
 
 async def test_an_error_is_not_remembered_and_a_success_is():
@@ -18,7 +18,7 @@ async def test_an_error_is_not_remembered_and_a_success_is():
     async def inner(invocation: Invocation) -> Dispatched:
         return Dispatched(next(calls), "proposed")
 
-    handler, memory = deduplicated(inner), TurnMemory()
+    handler, memory = deduplicated(WORDS, inner), TurnMemory()
     context = ToolContext(OSCAR, SESSION, "turn_1")
     invocation = Invocation(ToolCall("c1", "switch", "{}"), context, memory, "en")
     switch = invocation.of(Switch(), SwitchArgs(task_id=3, action="pause"))

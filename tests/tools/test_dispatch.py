@@ -33,6 +33,7 @@ from tests.small_tools import (
     HOUR,
     LOOK,
     OSCAR,
+    PHRASES,
     SESSION,
     SWITCH,
     WORDS,
@@ -240,7 +241,7 @@ async def test_what_waits_is_told_to_the_model_with_its_code_its_target_and_its_
     again = await bench.call("switch", '{"task_id": 3, "action": "pause"}', call_id="c2")
     assert again.result.status == "waits"
     assert {key: again.result.content[key] for key in told} == told
-    assert again.result.content["card"] == "further up in this conversation"
+    assert again.result.content["status"] == PHRASES.calls.waits_already
 
 
 async def test_a_proposal_remembers_which_call_it_came_from_and_its_language(bench):

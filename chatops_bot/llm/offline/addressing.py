@@ -8,11 +8,11 @@ import re
 from collections.abc import Sequence
 
 from chatops_bot.domain.model import Message
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline.arguments import mask, plain_name_in
 from chatops_bot.llm.offline.asked_back import understand_reply
 from chatops_bot.llm.offline.cues import Hold, Kind
 from chatops_bot.llm.offline.open_form import open_form_of
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.understanding import Intent
 
 _SPOKEN_OF_ONESELF = regex(

@@ -1,7 +1,7 @@
 """Wishes to change what a task is: its schedule, its timeout, its name. No tool does that, so people are told what can be done."""
 
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline.cues import CHINESE_QUESTION, NAME
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.verbs import OPENERS
 
 _ASPECT = (

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import fillers
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.spelling import mended
 
 SpanKind = Literal["name", "quote", "url", "other"]

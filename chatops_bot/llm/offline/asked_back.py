@@ -9,10 +9,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from chatops_bot.domain.model import AssistantMessage, Message, UserMessage
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import report
 from chatops_bot.llm.offline.arguments import NOTHING, Target, ids_in, mask, plain_name_in
 from chatops_bot.llm.offline.cues import RETRACTION, Kind
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.understanding import LONE_NUMBER_IS_A_RUN, Intent, understand
 
 _TURNS = 6

@@ -7,9 +7,9 @@ whose name holds the word is masked, so it never counts.
 import re
 from dataclasses import dataclass
 
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline.arguments import Masked
 from chatops_bot.llm.offline.cues import NAME, PROHIBITION, Kind
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.verbs import OPENERS
 
 _WORD = regex(r"\bskills?\b|技能")

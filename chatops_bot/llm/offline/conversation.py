@@ -22,11 +22,11 @@ from chatops_bot.domain.model import (
     ToolMessage,
     UserMessage,
 )
+from chatops_bot.domain.regex import regex
 from chatops_bot.domain.skill import LOAD_SKILL, Skill
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.llm.offline.content import Content, arguments_of, content_of, rows_of
 from chatops_bot.llm.offline.decisions import OpenProposal, Record, decisions_in
-from chatops_bot.llm.offline.regex import regex
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from typing import Any
 
 from chatops_bot.domain.clocks import Clocks, zone_label
 from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline.arguments import Masked, Span
 from chatops_bot.llm.offline.cron import written_in
 from chatops_bot.llm.offline.cues import NAME
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.schedules import cron_in, impossible_clock_in, mentions_time
 
 _NAMED = regex(

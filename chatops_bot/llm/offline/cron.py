@@ -7,7 +7,7 @@ schedules (`@daily`) and the names of days (`mon-fri`) have exact numeric forms 
 import re
 
 from chatops_bot.domain.language import Phrase
-from chatops_bot.llm.offline.regex import regex
+from chatops_bot.domain.regex import regex
 
 _FIELDS = (
     (Phrase("分钟", "minute"), 0, 59),

@@ -8,7 +8,7 @@ Changing verbs are matched strictly (see `verbs`); questions are matched loosely
 import re
 from enum import StrEnum
 
-from chatops_bot.llm.offline.regex import regex
+from chatops_bot.domain.regex import regex
 
 
 class Kind(StrEnum):

@@ -1,6 +1,6 @@
 """Words that are never part of a task's name when somebody writes one in plain words ("pause the nightly report")."""
 
-from chatops_bot.llm.offline.regex import regex
+from chatops_bot.domain.regex import regex
 
 ENGLISH = frozenset(
     """a about again all am an and any are as asap at away back be been bot by can could currently did do does doing done down

@@ -14,11 +14,11 @@ from chatops_bot.domain.model import (
     TextDelta,
     ToolCallDelta,
 )
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import phrases
 from chatops_bot.llm.offline.conversation import read
 from chatops_bot.llm.offline.desk import Answer
 from chatops_bot.llm.offline.plan import respond
-from chatops_bot.llm.offline.regex import regex
 
 _PIECE = regex(r"[\u2e80-\u9fff\uf900-\ufaff]{1,4}|[^\s\u2e80-\u9fff\uf900-\ufaff]{1,24}\s?|\s+")
 

@@ -10,13 +10,13 @@ from typing import Any
 
 from chatops_bot.context.filled_form import filled_form_in
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
+from chatops_bot.domain.regex import regex
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.llm.offline.arguments import mask
 from chatops_bot.llm.offline.content import arguments_of, content_of
 from chatops_bot.llm.offline.conversation import Conversation
 from chatops_bot.llm.offline.creation import NewTask, new_task_in, on_clocks, said_with_form
 from chatops_bot.llm.offline.cues import CHINESE_QUESTION, LOOK, SHOW, Kind
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.understanding import Intent
 
 _READS_LIKE_FIELDS = frozenset({Kind.DETAIL, Kind.RUNS, Kind.LIST, Kind.EXPLAIN})

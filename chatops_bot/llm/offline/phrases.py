@@ -86,6 +86,14 @@ WHICH_OF = Phrase(
     "{verb}" + WHICH.zh + "这里提到了多个（最近提到的在前），请写出任务名：",
     "{verb} " + WHICH.en + " Several were named here, newest first. Write the name:",
 )
+SKILL_BEGINS = Phrase("的查询从一个任务开始", "begin with a task")
+"""What the question below alone says."""
+WHICH_TASK_FOR = Phrase(
+    "技能 {name} " + SKILL_BEGINS.zh + "，请写出任务名，例如：`用 {name} 技能看 nightly-report`",
+    "The lookups of the skill {name} "
+    + SKILL_BEGINS.en
+    + ". Name it, e.g. `use the skill {name} for nightly-report`",
+)
 NOTHING_NAMED = Phrase("这里没有提到任何任务。", "Nothing here names a task.")
 NEWEST_OF_ANY = Phrase("所有任务里最近的一次失败是：", " The newest failure of any task is this:")
 VERBS: dict[Kind, Phrase] = {

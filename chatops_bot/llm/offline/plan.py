@@ -28,7 +28,7 @@ from chatops_bot.llm.offline.desk import Answer, Call, Desk, Pending, Told, hour
 from chatops_bot.llm.offline.filled import call_with
 from chatops_bot.llm.offline.open_form import answer_in_words, open_form_of
 from chatops_bot.llm.offline.quoting import Reader
-from chatops_bot.llm.offline.understanding import Intent
+from chatops_bot.llm.offline.understanding import Intent, with_skills
 from chatops_bot.llm.offline.windows import Window
 
 _MOST_CALLS = 8
@@ -42,7 +42,10 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
         desk = Desk(replace(conversation, language=filled.language))
         return call_with(filled.tool, filled.arguments, desk)
     desk = Desk(conversation)
-    intents = understand_reply(conversation.text, conversation.history, conversation.now)
+    skills_here = {skill.name for skill in conversation.skills}
+    intents = with_skills(
+        understand_reply(conversation.text, conversation.history, conversation.now), skills_here
+    )
     if GO_ON.fullmatch(conversation.text.lower()) and (conversation.records or conversation.proposals):
         intents = (Intent(Kind.VERIFY),)
     form = open_form_of(conversation.author, conversation.history)

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, UserMessage
+from chatops_bot.domain.regex import regex
 from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import CONSULT_AGENT
 from chatops_bot.llm.offline import fillers
@@ -17,7 +18,6 @@ from chatops_bot.llm.offline.arguments import NOTHING, Target, ids_in, mask
 from chatops_bot.llm.offline.content import Content, arguments_of, id_of, rows_of
 from chatops_bot.llm.offline.conversation import Result, results_in
 from chatops_bot.llm.offline.decisions import record_of
-from chatops_bot.llm.offline.regex import regex
 
 _NAMED_BY = {LOAD_SKILL: "name", CONSULT_AGENT: "agent_id"}
 """Calls that name what is no task, and the argument that does."""

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from chatops_bot.domain.language import Language, Phrase, language_of
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import phrases
 from chatops_bot.llm.offline.content import UNREADABLE, Content
 from chatops_bot.llm.offline.conversation import Result
 from chatops_bot.llm.offline.cues import Hold, Kind
 from chatops_bot.llm.offline.decisions import OpenProposal, Record
 from chatops_bot.llm.offline.quoting import Reader, code, fact, one_line
-from chatops_bot.llm.offline.regex import regex
 
 _NAMES_SHOWN = 8
 
@@ -110,6 +110,10 @@ def which_task(kind: Kind, language: Language) -> str:
     )
 
 
+def which_task_for(skill: str, language: Language) -> str:
+    return phrases.WHICH_TASK_FOR.filled(name=skill).said_in(language)
+
+
 def which_of(kind: Kind, labels: Sequence[str], language: Language) -> str:
     """The question which of several tasks is meant; `labels` newest first."""
     verb = phrases.VERBS.get(kind, phrases.VERBS[Kind.DETAIL])
@@ -120,6 +124,10 @@ def which_of(kind: Kind, labels: Sequence[str], language: Language) -> str:
 
 def asks_which(said: str, kind: Kind, names: Sequence[str]) -> bool:
     """Whether `said` holds one of the questions above or below, in either language: which task is meant for `kind`, or by `names`."""
+    if kind is Kind.SKILL and any(
+        said_so in said for said_so in (phrases.SKILL_BEGINS.zh, phrases.SKILL_BEGINS.en)
+    ):
+        return True
     verb = phrases.VERBS.get(kind, phrases.VERBS[Kind.DETAIL])
     heads = [verb.zh + phrases.WHICH.zh, f"{verb.en} {phrases.WHICH.en}"]
     for phrase in (phrases.NO_SUCH_TASK, phrases.SEVERAL_TASKS) if names else ():

@@ -8,9 +8,9 @@ import re
 from collections.abc import Callable
 
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import cron
 from chatops_bot.llm.offline.arguments import NUMBER, number_of
-from chatops_bot.llm.offline.regex import regex
 
 _ENGLISH_WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _CHINESE_WEEKDAYS = "日一二三四五六"

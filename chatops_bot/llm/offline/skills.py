@@ -8,8 +8,9 @@ import re
 from collections.abc import Iterable
 
 from chatops_bot.domain.language import Language, Phrase
+from chatops_bot.domain.regex import regex
 from chatops_bot.domain.skill import LOAD_SKILL, Skill
-from chatops_bot.llm.offline import questions, report
+from chatops_bot.llm.offline import report
 from chatops_bot.llm.offline.arguments import Target
 from chatops_bot.llm.offline.carrying_out import carried_out, example_of, lookups, names_a_task
 from chatops_bot.llm.offline.conversation import Conversation
@@ -17,7 +18,6 @@ from chatops_bot.llm.offline.cues import Kind
 from chatops_bot.llm.offline.desk import Answer, Desk, Told, sayable
 from chatops_bot.llm.offline.lookup import Task, folded, nearest, target_in, tasks_of
 from chatops_bot.llm.offline.quoting import code, one_line
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.understanding import Intent
 
 _LINE_CHARS = 160
@@ -46,10 +46,6 @@ _NEAR = Phrase("您是指 {near} 吗？", "Did you mean {near}?")
 _ASK_LIST = Phrase("输入“有哪些技能”查看。", "Ask “which skills do you have?” for those there are.")
 _SEVERAL = Phrase(
     "这可能是几个技能：{names}。请写出名字。", "That could be several skills: {names}. Write the name."
-)
-_WHICH_TASK = Phrase(
-    "技能 {name} 的查询从一个任务开始，请写出任务名，例如：`用 {name} 技能看 nightly-report`",
-    "The lookups of the skill {name} begin with a task. Name it, e.g. `use the skill {name} for nightly-report`",
 )
 _PROSE_ONLY = Phrase(
     "已读取技能 {name}，但它没有规则能执行的步骤：按它的说明做事需要语言模型。",
@@ -116,8 +112,6 @@ def _about(skill: Skill, language: Language, most: int) -> str:
 
 def use_skill(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
     """The skill loaded, the lookups of its example made for the asker's task and hours, and what that leaves to do."""
-    if intent.is_bare and not _known(conversation.skills, intent.said):
-        return questions.detail(desk, conversation, Intent(Kind.DETAIL, Target((intent.said,))))
     language = desk.language
     skill = _meant(conversation, intent.said, language)
     can_load = desk.offers(LOAD_SKILL) or not desk.offers_anything
@@ -155,7 +149,7 @@ def _task(desk: Desk, conversation: Conversation, intent: Intent, skill: Skill) 
     target = intent.target if not intent.target.is_empty else Target(is_reference=True)
     found = target_in(desk, conversation, Intent(Kind.DETAIL, target))
     if not (found.names or found.task_ids):
-        raise Told(_WHICH_TASK.filled(name=skill.name).said_in(desk.language))
+        raise Told(report.which_task_for(skill.name, desk.language))
     return tasks_of(desk, found, Kind.DETAIL)[0]
 
 

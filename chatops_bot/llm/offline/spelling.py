@@ -3,7 +3,7 @@
 Replaced letters are not mended, since they make other words ("remote"); neither is anything that is a word itself.
 """
 
-from chatops_bot.llm.offline.regex import regex
+from chatops_bot.domain.regex import regex
 
 _VERBS = (
     "pause",

@@ -6,9 +6,11 @@ a later time or "all of them" is held and explained, never acted on.
 """
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import cues
 from chatops_bot.llm.offline.alterations import is_alteration
 from chatops_bot.llm.offline.arguments import (
@@ -26,7 +28,6 @@ from chatops_bot.llm.offline.arguments import (
 from chatops_bot.llm.offline.called_upon import CalledUpon, called_upon
 from chatops_bot.llm.offline.creation import NewTask, new_task_in
 from chatops_bot.llm.offline.cues import WRITES, Hold, Kind
-from chatops_bot.llm.offline.regex import regex
 from chatops_bot.llm.offline.verbs import REPORTING, Wish, creates_alone, is_prohibition, wish_in
 from chatops_bot.llm.offline.windows import Window, window_in
 
@@ -84,19 +85,32 @@ def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
     joined = _joined(intents)
     # A greeting is answered only where nothing else is asked.
     wanted = tuple(intent for intent in joined if intent.kind is not Kind.HELP)
-    return _within_a_skill(wanted or joined)[:_MOST_INTENTS]
+    return (wanted or joined)[:_MOST_INTENTS]
 
 
-def _within_a_skill(intents: tuple[Intent, ...]) -> tuple[Intent, ...]:
-    """What else is asked beside a skill is what it is to be used for."""
-    used = [intent for intent in intents if intent.kind is Kind.SKILL]
+def with_skills(intents: tuple[Intent, ...], known: Collection[str]) -> tuple[Intent, ...]:
+    """`intents` where skills of the `known` names can be used: what else is asked beside one is what it is to be used for.
+
+    Who says to use what is none of them, and does not call it a skill, has named a task.
+    """
+    told = tuple(_skill_or_task(intent, known) for intent in intents)
+    used = [intent for intent in told if intent.kind is Kind.SKILL]
     if not used:
-        return intents
-    about = [intent for intent in intents if intent.kind not in {*WRITES, Kind.SKILL, Kind.HELD}]
+        return told
+    about = [intent for intent in told if intent.kind not in {*WRITES, Kind.SKILL, Kind.HELD}]
     target = next((each.target for each in (*used, *about) if not each.target.is_empty), NOTHING)
     window = next((each.window for each in (*used, *about) if each.window is not None), None)
     first = replace(used[0], target=target, window=window)
-    return tuple(first if each is used[0] else each for each in intents if each not in about)
+    return tuple(first if each is used[0] else each for each in told if each not in about)
+
+
+def _skill_or_task(intent: Intent, known: Collection[str]) -> Intent:
+    if intent.kind is not Kind.SKILL or not intent.is_bare:
+        return intent
+    if intent.said.casefold() not in known:
+        return replace(intent, kind=Kind.DETAIL, said="")
+    others = tuple(name for name in intent.target.names if name != intent.said)
+    return replace(intent, target=replace(intent.target, names=others), is_bare=False)
 
 
 def _held(intent: Intent, why: Hold = Hold.NEGATED) -> Intent:
@@ -148,16 +162,9 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
             Hold.NEGATED if is_prohibited else Hold.REPORTED if is_reported and not wish.is_polite else hold
         )
         if wish.kind is Kind.CREATE:
-            # A schedule speaks of every day and of times: only these two hold a creation.
-            is_held = held in (Hold.NEGATED, Hold.CONDITIONAL, Hold.REPORTED)
-            intents[first:] = [
-                intent for intent in intents[first:] if not intent.is_bare
-            ]  # what it is to run
-            intents.append(
-                Intent(Kind.HELD, hold=held, held=Kind.CREATE)
-                if is_held
-                else Intent(Kind.CREATE, new_task=new_task_in(message))
-            )
+            # What was only named before is what the task is to run.
+            spoken = [intent for intent in intents[first:] if not intent.is_bare]
+            intents[first:] = [*spoken, _creation(message, held)]
             return
         held = held or (Hold.PART if wish.is_partial else None)
         intent = Intent(wish.kind, _target(message, clause, wish.kind, wish.words))
@@ -167,12 +174,20 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
         intents[first:] = [intent for intent in intents[first:] if intent.kind is Kind.HELD]
 
 
+def _creation(message: Masked, held: Hold | None) -> Intent:
+    """A schedule speaks of every day and of times: only these three hold a creation."""
+    if held in (Hold.NEGATED, Hold.CONDITIONAL, Hold.REPORTED):
+        return Intent(Kind.HELD, hold=held, held=Kind.CREATE)
+    return Intent(Kind.CREATE, new_task=new_task_in(message))
+
+
 def _called(upon: CalledUpon, hold: Hold | None, window: Window | None) -> Intent:
     if upon.kind is Kind.HELD:
         return Intent(Kind.HELD, Target((upon.said,) if upon.said else ()), hold=Hold.NEGATED)
     if upon.kind is not Kind.SKILLS and hold in (Hold.CONDITIONAL, Hold.DEFERRED):
         return Intent(Kind.HELD, hold=hold)
-    return Intent(upon.kind, Target(upon.names), window=window, is_bare=upon.is_bare, said=upon.said)
+    names = (upon.said, *upon.names) if upon.is_bare else upon.names
+    return Intent(upon.kind, Target(names), window=window, is_bare=upon.is_bare, said=upon.said)
 
 
 def _creates(clause: str) -> bool:

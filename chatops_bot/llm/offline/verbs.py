@@ -8,8 +8,8 @@ nothing but it, its object and politeness: 打开 X is a wish, 打开 X 的日�
 import re
 from dataclasses import dataclass
 
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline.cues import CHINESE_QUESTION, NAME, PROHIBITION, Kind
-from chatops_bot.llm.offline.regex import regex
 
 # Order matters where one verb contains another: 取消暂停 before 暂停.
 CHINESE_VERBS: tuple[tuple[Kind, str], ...] = (

@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from math import ceil
 
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline.arguments import LONGEST_HOURS, NUMBER, hours_in, minutes_in, number_of
 from chatops_bot.llm.offline.quoting import Reader, parse_time, zone_name
-from chatops_bot.llm.offline.regex import regex
 
 NIGHT_BEGINS, NIGHT_ENDS = 18, 8
 """Hours between which people mean "last night": what they find in the morning."""

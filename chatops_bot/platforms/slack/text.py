@@ -9,15 +9,17 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping
 
+from chatops_bot.domain.regex import regex
+
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">"}
-_TOKEN_OR_ENTITY = re.compile(r"<(?P<token>[^<>\n]+)>|&(?P<entity>amp|lt|gt);")
-_USER_TOKEN = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>\n]*)?>")
-_CHANNEL_TOKEN = re.compile(r"<#([CG][A-Z0-9]+)(?:\|[^<>\n]*)?>")
-_CALLS = re.compile(r"@|!(?:subteam\^|here|channel|everyone)")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_TOKEN_OR_ENTITY = regex(r"<(?P<token>[^<>\n]+)>|&(?P<entity>amp|lt|gt);")
+_USER_TOKEN = regex(r"<@([UW][A-Z0-9]+)(?:\|[^<>\n]*)?>")
+_CHANNEL_TOKEN = regex(r"<#([CG][A-Z0-9]+)(?:\|[^<>\n]*)?>")
+_CALLS = regex(r"@|!(?:subteam\^|here|channel|everyone)")
+_LONE_SURROGATE = regex("[\ud800-\udfff]")
 _BLANK = ("Cc", "Zs", "Zl", "Zp")
 """Unicode categories of controls and white space."""
-_INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_INVISIBLE = regex("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 """What reorders or hides the text around it. The joiners stay: emoji and several scripts are written with them."""
 NAME_CHARS = 80
 """As much of a name as is shown: as long as Slack lets a display name be."""

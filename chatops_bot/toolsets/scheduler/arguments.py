@@ -11,13 +11,14 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, GetJsonSchem
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
+from chatops_bot.domain.errors import ArgumentWrong
 from chatops_bot.domain.form import AskedAs
 from chatops_bot.domain.language import Phrase
 
 
 def _refuse_bool(value: Any) -> Any:
     if isinstance(value, bool):
-        raise ValueError("must be an integer")  # pydantic turns ValueError alone into a field error
+        raise ArgumentWrong(Phrase("必须是整数。", "Must be a whole number."))
     return value
 
 

@@ -82,15 +82,12 @@ class PauseTask:
         await api.set_paused(arguments.task_id, arguments.action == "pause", context.idempotency_key)
         task = await looked_up(api.task(arguments.task_id))
         if task is None:
-            return Outcome(
-                ok=True,
-                verified=False,
-                summary=Phrase(
-                    f"调度服务已接受 {arguments.action}，但未能回读任务 #{arguments.task_id} 的状态",
-                    f"The scheduler accepted {arguments.action}; task #{arguments.task_id} could not be read back",
-                ),
-                content={"task_id": arguments.task_id, "message": "accepted, not read back"},
+            summary = Phrase(
+                f"调度服务已接受 {arguments.action}，但未能回读任务 #{arguments.task_id} 的状态",
+                f"The scheduler accepted {arguments.action}; task #{arguments.task_id} could not be read back",
             )
+            content = {"task_id": arguments.task_id, "message": summary.en}
+            return Outcome(ok=True, verified=False, summary=summary, content=content)
         return await self._outcome(api, task, arguments.action, context.person)
 
     async def observe(

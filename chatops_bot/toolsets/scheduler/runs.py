@@ -136,12 +136,10 @@ def _by_status(runs: tuple[Run, ...]) -> dict[str, int]:
     return {status: sum(run.status == status for run in runs) for status in statuses}
 
 
-def _cap_note(history: RunHistory) -> dict[str, str]:
+def _cap_note(history: RunHistory) -> dict[str, int]:
     if history.complete:
         return {}
-    return {
-        "note": f"More than {MOST_ROWS} runs are in the window; only the newest {MOST_ROWS} were looked at."
-    }
+    return {"only_newest_looked_at": MOST_ROWS}
 
 
 def _found(matched: int, history: RunHistory) -> Phrase:

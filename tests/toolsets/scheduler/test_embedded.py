@@ -11,10 +11,10 @@ import pytest
 from chatops_bot.domain.errors import ToolFailed
 from chatops_bot.domain.people import Role
 from chatops_bot.scheduler import SchedulerService, SchedulerSettings
-from chatops_bot.scheduler.auth import hash_password
+from chatops_bot.scheduler.auth import LEAST_COST, hash_password
 from chatops_bot.toolsets.scheduler import Account, SchedulerClient, errors, scheduler_tools
 
-PASSWORD_HASH = hash_password("correct horse")
+PASSWORD_HASH = hash_password("correct horse", LEAST_COST)
 ROLES = ("viewer", "operator", "admin")
 JOB = {"name": "greet", "type": "shell", "cron_expr": "0 2 * * *", "payload": "echo hello", "max_retry": 0}
 
