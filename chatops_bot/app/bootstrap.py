@@ -181,7 +181,8 @@ def _overdue(core: Core, seconds: float) -> Mapping[str, Callable[[], Awaitable[
             await work()
 
     leased = {name: partial(in_one_process, work) for name, work in works.items()}
-    return {**leased, "sealed secrets": core.secrets.sweep}  # each process hides them by itself
+    # Each process hides secrets by itself, and has turns of its own to tell of.
+    return {**leased, "sealed secrets": core.secrets.sweep, "rollouts": core.arms.sweep}
 
 
 def _in_one_process(store: Store, seconds: float) -> Callable[[], Awaitable[bool]]:
@@ -289,6 +290,7 @@ async def _join(
         stack, peers.keep_renewing(), "beat by which other processes know that this one lives", health
     )
     await core.secrets.learn()  # before anything of a turn or a change is said
+    await core.arms.sweep()  # before anybody is told a text that is paused
     never_started = await going_on(())
     _run_beside(stack, peers.keep_taking_over(), "takeover of what dead processes left", health)
     _run_beside(stack, peers.keep_hearing(), "relay from other processes", health)

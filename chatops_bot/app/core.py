@@ -35,6 +35,7 @@ from chatops_bot.rendering.channel_names import NameOf, unnamed
 from chatops_bot.rendering.links import Links
 from chatops_bot.sessions.afterwards import Afterwards
 from chatops_bot.sessions.applying import Applying
+from chatops_bot.sessions.arm_watch import ArmWatch
 from chatops_bot.sessions.briefing import Briefer
 from chatops_bot.sessions.circumstances import Home
 from chatops_bot.sessions.conductor import Conductor
@@ -76,6 +77,7 @@ class Core:
     afterwards: Afterwards
     card: Callable[[Proposal], View]
     prompts: PromptReload
+    arms: ArmWatch
 
 
 @asynccontextmanager
@@ -151,11 +153,11 @@ def build_core(
         config, registry, prompts, store, redactor, clock, ids, skills, model.name, rerouted, node.fences,
         engine.policy.may_ask,
     )  # fmt: skip
-    aside = partial(_aside, model, dispatcher, clock, ids, config.model.max_rounds // 2)
-    _let_consult(registry, aside, briefer)
+    rounds = config.model.max_rounds
+    _let_consult(registry, partial(_aside, model, dispatcher, clock, ids, rounds // 2), briefer)
     conductor = Conductor(
         platform=platform, store=store,
-        loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=config.model.max_rounds),
+        loop=Loop(model, dispatcher, store.transcripts, clock, ids, max_rounds=rounds),
         briefer=briefer, cards=engine.cards, forms=forms, followups=followups, redactor=redactor,
         clock=clock, ids=ids, on_rest=on_rest, links=Links.to(config.links.hosts),
     )  # fmt: skip
@@ -163,7 +165,7 @@ def build_core(
     return Core(
         store=store, router=router, applying=engine.applying, forms=forms, secrets=sealed, followups=followups, redactor=redactor,
         policy=engine.policy, model_name=model.name, decisions_on=engine.decisions_on, reading=engine.reading,
-        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=reload,
+        reminders=engine.reminders, afterwards=engine.afterwards, card=engine.card, prompts=reload, arms=ArmWatch(prompts, store.arms),
     )  # fmt: skip
 
 

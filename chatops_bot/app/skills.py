@@ -14,6 +14,7 @@ from chatops_bot.app.config import Config
 from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.domain.language import Phrase
+from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Results, ScriptRunner, Tool, ToolContext, Transcripts
@@ -29,6 +30,9 @@ from chatops_bot.tools.read_result import ReadResult
 from chatops_bot.tools.run_skill_script import RunSkillScript
 
 _log = logging.getLogger(__name__)
+
+START_SECONDS = 5.0
+"""What a bot that starts waits for repositories, and people for it. Most are fetched in one."""
 
 
 def _library(skills: SkillsConfig, kept: Path, copies: Path) -> SkillLibrary:
@@ -88,16 +92,29 @@ class BotSkills:
 
         return ReadResult(transcripts, results, is_hidden)
 
+    async def begin(self, patience: float) -> None:
+        """Read the sources for the first time, and wait `patience` seconds at most for those that are fetched."""
+        if await self.library.begin(patience):
+            await self._forget_all_but(())
+
     async def refresh(self) -> None:
         """Read the sources, and forget the packages that were used neither before nor are now."""
-        before = self.library.all  # a script of one may be about to start
+        before = self.library.all
         await self.library.refresh()
+        await self._forget_all_but(before)
+
+    async def _forget_all_but(self, before: Sequence[Skill]) -> None:
+        """A script of one that was used before may be about to start."""
         if self.kept is not None:
             used = [skill.folder for skill in (*before, *self.library.all)]
             await asyncio.to_thread(forget_others, self.kept, used)
 
     async def keep_reading(self, minutes: int) -> None:
         """Read the sources again every so many minutes and whenever it is `asked`, until cancelled."""
+        before = self.library.all
+        if await self.library.finish():
+            await self._forget_all_but(before)
+            _log.info("what was still being fetched was read; skills in use: %s", _told(self.library))
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(minutes * 60):
@@ -144,13 +161,15 @@ async def read_skills(
     config: Config,
     library: SkillLibrary | None = None,
     meter: Callable[[ScriptRunner], ScriptRunner] = lambda runner: runner,
+    patience: float = START_SECONDS,
 ) -> BotSkills:
-    """The skills of a bot, as `skills_of`, read once, and what runs their scripts, counted by `meter`."""
+    """The skills of a bot, as `skills_of`, as far as they were read within `patience` seconds, and what runs their scripts, counted
+    by `meter`. `keep_reading` reads the rest."""
     scripts: ScriptRunner = _NOT_TRIED
     if config.skills.enabled and config.skills.scripts != "off":
         scripts = await THIS_MACHINE.runner()
         if scripts.disabled_because is not None:
             _log.warning("scripts of skills are not run: %s", scripts.disabled_because.en)
     skills = skills_of(config, library, meter(scripts))
-    await skills.refresh()
+    await skills.begin(patience)
     return skills

@@ -4,10 +4,12 @@ The texts are one value, so a new set takes the place of the old one in a single
 with what it took.
 """
 
+import hashlib
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from chatops_bot.context.arm_guard import ArmGuard
+from chatops_bot.context.arm_guard import REMEMBERED
 from chatops_bot.context.prompt_types import AgentConfig, Scenarios
 from chatops_bot.context.rollout import Rollouts
 from chatops_bot.domain.errors import ConfigInvalid
@@ -30,14 +32,20 @@ class PromptTexts:
 class PromptRegistry:
     def __init__(self, texts: PromptTexts) -> None:
         self._texts = texts
-        self._guard = ArmGuard()
         self.generation = 0
         """How often the texts were replaced."""
+        self.ended: deque[tuple[str, str, bool]] = deque(maxlen=REMEMBERED)
+        """Agent and version of each turn that ended since somebody asked, and whether it failed; of agents with a rollout."""
+        self.paused: frozenset[tuple[str, str]] = frozenset()
+        """Agent and version of the arms that are given to nobody."""
+        self._text_ids: dict[tuple[str, str], str] = {}
 
     def replace(self, texts: PromptTexts) -> None:
-        """Give out `texts` from now on. What paused itself is tried again."""
+        """Give out `texts` from now on. What was paused is tried again."""
         self._texts = texts
-        self._guard = ArmGuard()
+        self.ended.clear()
+        self.paused = frozenset()
+        self._text_ids.clear()
         self.generation += 1
 
     def get(self, agent_id: str, lang: Language, version: str = "") -> AgentConfig:
@@ -64,14 +72,43 @@ class PromptRegistry:
         """Which version a thread in `channel` gets. One that it began with, and that there is no more, counts as none."""
         texts = self._texts
         still_there = pinned if (agent_id, "en", pinned) in texts.agents else ""
-        default = texts.defaults.get(agent_id, "")
+        default = self.default(agent_id)
         version = texts.rollouts.version(agent_id, channel, default=default, pinned=still_there)
-        return default if self._guard.is_paused(agent_id, version) else version
+        return default if (agent_id, version) in self.paused else version
 
-    def rested(self, agent_id: str, version: str, *, failed: bool) -> str:
-        """Take note of how a turn with a version ended. When that pauses its arm: why, in words; empty else."""
-        default = self._texts.defaults.get(agent_id, "")
-        return self._guard.rested(agent_id, version, default, failed=failed)
+    def default(self, agent_id: str) -> str:
+        """The version that no rollout changes; empty for an agent that there is not."""
+        return self._texts.defaults.get(agent_id, "")
+
+    @property
+    def arms(self) -> list[tuple[str, str]]:
+        """Agent and version of what is being rolled out, or was and is still told to the threads that began with it."""
+        rollouts = self._texts.rollouts
+        return [
+            (agent_id, version)
+            for agent_id in rollouts.agents
+            if rollouts.enabled
+            for version in self.versions(agent_id)
+        ]
+
+    def rested(self, agent_id: str, version: str, *, failed: bool) -> None:
+        """Take note of how a turn with a version ended."""
+        if self._texts.rollouts.enabled and agent_id in self._texts.rollouts.agents:
+            self.ended.append((agent_id, version, failed))
+
+    def text_id(self, agent_id: str, version: str) -> str:
+        """The name and a hash of a version: another one when its text changes in any language."""
+        found = self._text_ids.get((agent_id, version))
+        if found is None:
+            agents = self._texts.agents
+            texts = [
+                agents[key].model_dump_json()
+                for key in sorted(agents)
+                if (key[0], key[2]) == (agent_id, version)
+            ]
+            found = f"{version}@{hashlib.sha256(''.join(texts).encode()).hexdigest()[:16]}"
+            self._text_ids[agent_id, version] = found
+        return found
 
     def tools(self, lang: Language) -> Mapping[str, ToolText]:
         """What a model reads of each tool."""

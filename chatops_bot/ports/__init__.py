@@ -7,7 +7,7 @@ imports from here.
 from chatops_bot.ports.model import LLM
 from chatops_bot.ports.platform import Directory, Place, Platform, PlatformLimits
 from chatops_bot.ports.process import Clock, Ids
-from chatops_bot.ports.prompts import PromptReader, Prompts
+from chatops_bot.ports.prompts import Arms, PromptReader, Prompts
 from chatops_bot.ports.skills import ScriptRunner, Skills
 from chatops_bot.ports.store import (
     Audit,
@@ -41,6 +41,7 @@ from chatops_bot.ports.tools import (
 __all__ = [
     "LLM",
     "ArgumentCheck",
+    "Arms",
     "Audit",
     "AuditReader",
     "CandidateProvider",

@@ -11,7 +11,7 @@ from chatops_bot.domain.form import Form, FormState
 from chatops_bot.domain.proposal import Proposal, ProposalState
 from chatops_bot.domain.session import IsDead, MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import Entry
-from chatops_bot.ports.prompts import Prompts
+from chatops_bot.ports.prompts import Arms, Prompts
 
 
 class Transcripts(Protocol):
@@ -263,3 +263,6 @@ class Store(Protocol):
 
     @property
     def prompts(self) -> Prompts: ...
+
+    @property
+    def arms(self) -> Arms: ...

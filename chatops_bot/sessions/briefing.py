@@ -148,19 +148,11 @@ class Briefer:
         )
 
     def rested(self, turn_id: str, outcome: TurnOutcome, *, is_outage: bool = False) -> None:
-        """A turn that was briefed is over. A version under which turns fail is given to nobody any more; one that ended by an
-        outage of what the bot stands on says nothing of its version."""
+        """A turn that was briefed is over, which tells of its version; one that ended by an outage of what the bot stands on says
+        nothing of it."""
         agent = self._answering.pop(turn_id, None)
-        if agent is None or is_outage or outcome in _SAYS_NOTHING:
-            return
-        why = self._texts.rested(agent.agent_id, agent.version, failed=outcome in _FAILED)
-        if why:
-            _log.error(
-                "the rollout of %s %s paused itself until the prompts are read again: %s",
-                agent.agent_id,
-                agent.version,
-                why,
-            )
+        if agent is not None and not is_outage and outcome not in _SAYS_NOTHING:
+            self._texts.rested(agent.agent_id, agent.version, failed=outcome in _FAILED)
 
     def brief_consulted(self, agent_id: str, question: str, context: ToolContext, depth: int) -> Briefing:
         """For an agent that another one consults: its own prompt and tools, and the question as all that was said."""

@@ -22,12 +22,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
+from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.skill import BrokenSkill, Skill
 from chatops_bot.skillpacks.archive import unpacked
 from chatops_bot.skillpacks.folder import not_kept, read_package
 from chatops_bot.skillpacks.limits import UNPACKED_BYTES, PackageRefused
 
 FETCH_SECONDS = 30.0
+_BEING_FETCHED = Phrase(
+    "仍在获取；在此之前使用上次的副本（若有）。",
+    "is still being fetched; until then the copy of the last time is used, if there is one.",
+)
 _LOOK_SECONDS = 0.2
 """Between two looks at whether git is to be ended."""
 TAR_BYTES = UNPACKED_BYTES
@@ -87,6 +92,14 @@ class SkillRepository:
                 (self.kept / self._last).write_text(folder.name, encoding="ascii")
             yield from read_package(folder, self.name)
             return
+        yield from self._copy()
+
+    def at_hand(self) -> Iterator[Skill | BrokenSkill]:
+        """The skills of the copy of the last time, as long as the repository is being fetched."""
+        yield BrokenSkill(self.name, self.name, 0, _BEING_FETCHED)
+        yield from self._copy()
+
+    def _copy(self) -> Iterator[Skill | BrokenSkill]:
         copy = _copy_named_in((self.copies or self.kept) / self._last)
         if copy is not None:
             yield from read_package(copy, self.name)

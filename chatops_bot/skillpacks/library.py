@@ -5,7 +5,7 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
@@ -15,7 +15,7 @@ from chatops_bot.skillpacks.folder import SKILL_FILE
 _log = logging.getLogger(__name__)
 
 AT_ONCE = 8
-"""Sources that are read at the same time. A bot that starts waits for them, and a repository that is away takes half a minute."""
+"""Sources that are read at the same time: a repository that is away takes half a minute."""
 
 
 class Source(Protocol):
@@ -26,6 +26,14 @@ class Source(Protocol):
 
     def read(self) -> Iterable[Skill | BrokenSkill]:
         """Read all of it, which may block and take seconds. Raises nothing: what cannot be read is a broken skill."""
+
+
+@runtime_checkable
+class Fetched(Source, Protocol):
+    """A source that is somewhere else."""
+
+    def at_hand(self) -> Iterable[Skill | BrokenSkill]:
+        """What is on this disk of it, and that it is still being fetched."""
 
 
 class SkillLibrary:
@@ -41,12 +49,51 @@ class SkillLibrary:
         """The names of those that cannot be used as they are now, and stay as they were."""
         self._skills: tuple[Skill, ...] = ()
         self._broken: tuple[BrokenSkill, ...] = ()
+        self._first: asyncio.Task[None] | None = None
+
+    async def begin(self, patience: float) -> bool:
+        """Read every source for the first time. After `patience` seconds what is at hand is used of those that are fetched, and
+        the reading goes on: False then, and `finish` waits for its end."""
+        self._first = asyncio.create_task(self.refresh(), name="first reading of skills")
+        try:
+            await asyncio.wait({self._first}, timeout=patience)
+            if not self._first.done():
+                skills, broken = await asyncio.to_thread(self.read, at_hand=True)
+                if not self._first.done():
+                    self._skills, self._broken = skills, broken
+        except asyncio.CancelledError:
+            await self.give_up()
+            raise
+        if not self._first.done():
+            for each in self._broken:
+                _log.warning("skill %s", described(each))
+            return False
+        return not await self.finish()
+
+    async def finish(self) -> bool:
+        """Wait until the first reading is over; whether it was still under way."""
+        first, self._first = self._first, None
+        if first is None:
+            return False
+        is_under_way = not first.done()
+        await first
+        return is_under_way
+
+    async def give_up(self) -> None:
+        """End the first reading, if it is still under way."""
+        if self._first is not None:
+            self._first.cancel()
+            await asyncio.wait({self._first})
 
     async def refresh(self) -> None:
-        """Read every source again, in a thread. Until it is done the skills are those of before; one call at a time."""
+        """Read every source again, in a thread. Until it is done the skills are those of before; one call at a time. Once it was
+        cancelled, nothing is read any more."""
         before, known = self._skills, set(self._broken)
         try:
-            self._skills, self._broken = await self.read_in_thread()
+            self._skills, self._broken = await asyncio.to_thread(self.read)
+        except asyncio.CancelledError:
+            self._stop.set()
+            raise
         except OSError as error:
             _log.error("the skills were not read again, and those before stay in use: %s", error)
             return
@@ -59,20 +106,13 @@ class SkillLibrary:
         if new and self.as_before:
             _log.warning("these skills stay as they were read before: %s", ", ".join(sorted(self.as_before)))
 
-    async def read_in_thread(self) -> tuple[tuple[Skill, ...], tuple[BrokenSkill, ...]]:
-        """As `read`. Once it was cancelled, nothing is read any more."""
-        try:
-            return await asyncio.to_thread(self.read)
-        except asyncio.CancelledError:
-            self._stop.set()
-            raise
-
-    def read(self) -> tuple[tuple[Skill, ...], tuple[BrokenSkill, ...]]:
-        """The skills there are, sorted by name, and those that cannot be used. Blocks, as long as the slowest source takes."""
+    def read(self, *, at_hand: bool = False) -> tuple[tuple[Skill, ...], tuple[BrokenSkill, ...]]:
+        """The skills there are, sorted by name, and those that cannot be used. Blocks, as long as the slowest source takes; with
+        `at_hand` nothing is fetched."""
         skills: dict[str, Skill] = {}
         broken: list[BrokenSkill] = []
         with ThreadPoolExecutor(AT_ONCE, "skills") as threads:
-            read = [*threads.map(lambda source: list(source.read()), self._sources)]
+            read = [*threads.map(lambda source: _read(source, at_hand=at_hand), self._sources)]
         for source, found in zip(self._sources, read, strict=True):
             wrong = [each for each in found if isinstance(each, BrokenSkill)]
             usable = [each for each in found if isinstance(each, Skill)]
@@ -105,6 +145,10 @@ class SkillLibrary:
     @property
     def broken(self) -> Sequence[BrokenSkill]:
         return self._broken
+
+
+def _read(source: Source, *, at_hand: bool) -> list[Skill | BrokenSkill]:
+    return list(source.at_hand() if at_hand and isinstance(source, Fetched) else source.read())
 
 
 def described(broken: BrokenSkill) -> str:

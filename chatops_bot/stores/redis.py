@@ -4,6 +4,7 @@ import secrets
 
 from chatops_bot.domain.audit_chain import ChainKey
 from chatops_bot.domain.errors import StoreError
+from chatops_bot.stores.redis_arms import RedisArms
 from chatops_bot.stores.redis_audit import RedisAudit
 from chatops_bot.stores.redis_link import PATIENCE_SECONDS, PREFIX, RedisLink, script
 from chatops_bot.stores.redis_peers import READ_SECONDS, RedisLeases, RedisRelay
@@ -45,6 +46,7 @@ class RedisStore:
         self.results = RedisResults(link)
         self.controls = RedisControls(link)
         self.prompts = RedisPrompts(link)
+        self.arms = RedisArms(link)
 
     @classmethod
     async def open(

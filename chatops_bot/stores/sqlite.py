@@ -23,6 +23,7 @@ from chatops_bot.stores.codec import (
     proposal_from,
     proposal_text,
 )
+from chatops_bot.stores.sqlite_arms import ARMS_TABLE, SqliteArms
 from chatops_bot.stores.sqlite_audit import AUDIT_CHAIN_TABLE, SqliteAudit, append, seal_old_rows
 from chatops_bot.stores.sqlite_file import SqliteFile, lateness, never
 from chatops_bot.stores.sqlite_forms import FORMS_TABLE, SqliteForms
@@ -70,6 +71,7 @@ MIGRATIONS = (
     """,
     PROMPTS_TABLES,
     RESULTS_TABLE,
+    ARMS_TABLE,
 )
 """Scripts that bring a file forward, in order. One that has been released is never changed."""
 
@@ -94,6 +96,7 @@ class SqliteStore:
         self.results = SqliteResults(file, clock)
         self.controls = SqliteControls(file)
         self.prompts = SqlitePrompts(file, clock)
+        self.arms = SqliteArms(file)
 
     @classmethod
     async def open(cls, path: Path, clock: Clock, key: ChainKey | None = None) -> "SqliteStore":

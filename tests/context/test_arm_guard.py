@@ -4,23 +4,18 @@ import random
 
 import pytest
 
-from chatops_bot.context.arm_guard import LEAST_TURNS, ArmGuard, chance
+from chatops_bot.context.arm_guard import LEAST_TURNS, REMEMBERED, chance, why_paused
 
 
-def rest(guard: ArmGuard, version: str, ends: str) -> list[str]:
-    """`x` is a turn that failed."""
-    return [guard.rested("one", version, "v1", failed=end == "x") for end in ends]
+def said(arm: str, default: str = "") -> list[str]:
+    """Why, after each turn of the arm that failed; `x` is a turn that failed, and the default had all of its own before."""
+    ends, others = ([end == "x" for end in turns] for turns in (arm, default))
+    looks = [at for at, failed in enumerate(ends, 1) if failed]
+    return [why for at in looks if (why := why_paused(ends[max(0, at - REMEMBERED) : at], others, "v1"))]
 
 
-def test_an_arm_that_fails_more_often_pauses_once_and_says_why():
-    guard = ArmGuard()
-    rest(guard, "v1", "." * 28 + "xx")
-    said = rest(guard, "v2", "xx.xx.xx.xxxx")
-    assert [one for one in said if one] == ["7 of its newest 10 turns failed, and 2 of 30 with v1"]
-    assert said.index("7 of its newest 10 turns failed, and 2 of 30 with v1") == 9
-    assert guard.is_paused("one", "v2")
-    assert not guard.is_paused("one", "v1")
-    assert not guard.is_paused("two", "v2")
+def test_an_arm_that_fails_more_often_is_paused_and_it_is_said_why():
+    assert said("xx.xx.xx.x", "." * 28 + "xx") == ["7 of its newest 10 turns failed, and 2 of 30 with v1"]
 
 
 @pytest.mark.parametrize(
@@ -34,27 +29,16 @@ def test_an_arm_that_fails_more_often_pauses_once_and_says_why():
     ids=["both well", "too few turns", "both badly", "little worse"],
 )
 def test_no_arm_pauses_on_thin_evidence(default: str, arm: str):
-    guard = ArmGuard()
-    rest(guard, "v1", default)
-    assert not any(rest(guard, "v2", arm))
+    assert not said(arm, default)
 
 
 def test_without_turns_to_compare_with_most_must_fail():
-    guard = ArmGuard()
-    assert not any(rest(guard, "v2", ".x" * 10))
-    assert any(rest(guard, "v2", "xxx"))
-
-
-def test_the_default_version_never_pauses():
-    assert not any(rest(ArmGuard(), "v1", "x" * 50))
+    assert not said(".x" * 10)
+    assert said(".x" * 10 + "xxx")
 
 
 def test_what_happened_long_ago_is_forgotten():
-    guard = ArmGuard()
-    rest(guard, "v1", "." * 300)
-    rest(guard, "v2", "." * 200)
-    said = rest(guard, "v2", "x" * 30)
-    assert any(said), "two hundred good turns do not hide thirty bad ones"
+    assert said("." * 200 + "x" * 30, "." * 200), "two hundred good turns do not hide thirty bad ones"
 
 
 def test_arms_that_are_alike_are_hardly_ever_paused():
@@ -62,11 +46,13 @@ def test_arms_that_are_alike_are_hardly_ever_paused():
     draw = random.Random(3)
     paused = 0
     for _ in range(300):
-        guard = ArmGuard()
+        turns: list[list[bool]] = [[], []]
+        is_paused = False
         for _ in range(200):
-            for version in ("v1", "v2"):
-                guard.rested("one", version, "v1", failed=draw.random() < 0.1)
-        paused += guard.is_paused("one", "v2")
+            for ends in turns:
+                ends.append(draw.random() < 0.1)
+            is_paused = is_paused or (turns[1][-1] and bool(why_paused(turns[1], turns[0], "v1")))
+        paused += is_paused
     assert paused <= 6
 
 

@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Sequence
+from typing import Any
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -89,7 +90,7 @@ def proposed(
     return [asked(name, "pause etl-daily"), *called(name, "pause_task", {"task_id": 12}, content, "waits")]
 
 
-def decided(code: str = "K7QFAB", state: str = "applied", **more: str) -> ProposalDecided:
+def decided(code: str = "K7QFAB", state: str = "applied", **more: Any) -> ProposalDecided:
     return ProposalDecided(
         "t", AT, "p", code, "pause_task", "task etl-daily (#12)", state, "Ana", "paused", **more
     )

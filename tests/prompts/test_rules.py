@@ -64,7 +64,7 @@ FIXED = [
     ("prompt-R30", "AVAILABLE TOOLS", "only the tools listed here", "只能调用此处列出的工具"),
     ("prompt-R30", "AVAILABLE TOOLS", "one JSON object", "一个 JSON 对象"),
     ("prompt-R36", "CONSTRAINTS", "never guess", "不得推测"),
-    ("prompt-R37", "CONSTRAINTS", "the prompt wins", "以本提示词为准"),
+    ("prompt-R37", "CONSTRAINTS", "this prompt wins", "以本提示词为准"),
 ]
 
 

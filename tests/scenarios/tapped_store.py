@@ -20,6 +20,7 @@ ROLES = (
     "results",
     "controls",
     "prompts",
+    "arms",
 )
 WRITES = frozenset(
     {

@@ -23,7 +23,7 @@ from chatops_bot.context.prompt_factory import build_agent_system_prompt
 from chatops_bot.context.prompt_registry import PromptRegistry, PromptTexts
 from chatops_bot.context.prompt_types import PromptOptions, SessionContext
 from chatops_bot.context.rollout import Arm, Rollout, Rollouts
-from chatops_bot.domain.errors import ConfigInvalid, ToolUnknown
+from chatops_bot.domain.errors import ConfigInvalid, StoreUnavailable, ToolUnknown
 from chatops_bot.domain.kept_prompt import digest, whole
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import (
@@ -39,11 +39,13 @@ from chatops_bot.domain.session import SessionKey, TurnOutcome
 from chatops_bot.domain.tool import ToolText
 from chatops_bot.domain.transcript import Prompted, UserSaid
 from chatops_bot.ports import Consultations, ToolContext
+from chatops_bot.sessions.arm_watch import ArmWatch
 from chatops_bot.sessions.briefing import Briefer
 from chatops_bot.sessions.mailbox import TurnInput
 from chatops_bot.sessions.prompt_keeping import PromptKeeper
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.stores.sqlite import SqliteStore
+from chatops_bot.stores.sqlite_arms import SqliteArms
 from chatops_bot.tools.definitions import Definitions
 from chatops_bot.tools.registry import Registry
 from tests.small_tools import LOOK, OSCAR, SESSION, SWITCH, Look, Switch, texts_with
@@ -53,11 +55,11 @@ SECRET = "hunter2-hunter2"
 TEXTS = texts_with(LOOK, SWITCH)
 
 
-def with_version(version: str, rollouts: Rollouts) -> PromptTexts:
+def with_version(version: str, rollouts: Rollouts, says: str = "the") -> PromptTexts:
     """The shipped texts, and the responder in another version."""
     other = {
         (agent_id, lang, version): agent.model_copy(
-            update={"version": version, "role_name": f"the {version}"}
+            update={"version": version, "role_name": f"{says} {version}"}
         )
         for (agent_id, lang, _), agent in TEXTS.agents.items()
         if agent_id == "incident_responder"
@@ -327,12 +329,55 @@ async def test_an_arm_whose_turns_fail_is_given_to_nobody_until_the_texts_are_re
         told, _ = parts(await desk.asks("hello", session=replace(SESSION, thread=f"{number}.1")))
         assert "the v2" in told
         desk.briefer.rested(desk.turn, TurnOutcome.STOPPED if number == 3 else TurnOutcome.FAILED)
+    watch = ArmWatch(desk.prompts, desk.store.arms)
+    await watch.sweep()
     assert "the v2" in parts(await desk.asks("hello"))[0], "what people stopped says nothing"
     desk.briefer.rested(desk.turn, TurnOutcome.CAPPED)
+    await watch.sweep()
     assert "incident_responder v2 paused itself" in caplog.text
     assert "the v2" not in parts(await desk.asks("go on"))[0], "also of threads that began with it"
     desk.prompts.replace(with_version("v2", share(100)))
+    await watch.sweep()
     assert "the v2" in parts(await desk.asks("hello", session=replace(SESSION, thread="11.1")))[0]
+
+
+async def test_processes_count_together_and_a_restart_forgets_nothing(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+):
+    ours, theirs, restarted = (PromptRegistry(with_version("v2", share(50))) for _ in "123")
+    watches = [ArmWatch(each, desk.store.arms) for each in (ours, theirs)]
+    for number in range(10):
+        (ours, theirs)[number % 2].rested("incident_responder", "v2", failed=True)
+        for watch in watches:
+            await watch.sweep()
+    assert caplog.text.count("incident_responder v2 paused itself") == 1, (
+        "each had five turns, and one of them says it"
+    )
+    for watch in (*watches, ArmWatch(restarted, desk.store.arms)):
+        await watch.sweep()
+    paused = frozenset({("incident_responder", "v2")})
+    assert (ours.paused, theirs.paused, restarted.paused) == (paused, paused, paused)
+    other = PromptRegistry(with_version("v2", share(50), says="another text of"))
+    await ArmWatch(other, desk.store.arms).sweep()
+    assert not other.paused, "a new text under the old name is a new try"
+    theirs.replace(with_version("v2", share(50)))
+    for watch in reversed(watches):
+        await watch.sweep()
+    assert (ours.paused, theirs.paused) == (frozenset(), frozenset())
+
+
+async def test_what_the_store_did_not_take_is_told_the_next_time(desk: Desk):
+    class Away(SqliteArms):
+        async def ended(self, agent_id: str, text: str, most: int, *, failed: bool) -> None:
+            raise StoreUnavailable("away")
+
+    prompts = PromptRegistry(with_version("v2", share(50)))
+    prompts.rested("incident_responder", "v2", failed=True)
+    with pytest.raises(StoreUnavailable):
+        await ArmWatch(prompts, Away(desk.store._file)).sweep()
+    await ArmWatch(prompts, desk.store.arms).sweep()
+    text = prompts.text_id("incident_responder", "v2")
+    assert await desk.store.arms.turns("incident_responder", text) == [True]
 
 
 async def test_an_outage_pauses_no_arm(desk: Desk):

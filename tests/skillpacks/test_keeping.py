@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import tempfile
+import threading
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
@@ -216,6 +217,68 @@ async def silent_server() -> AsyncIterator[tuple[str, asyncio.Event]]:
     async with server:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/skills.git", asked
         over.set()
+
+
+async def test_a_bot_that_starts_goes_on_with_what_is_at_hand_and_takes_the_rest_over_when_it_comes(
+    repository: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    """One repository answers late, and has a copy of the last time; another never answers, and has none."""
+    kept, is_let = tmp_path / "kept", threading.Event()
+    near = SkillRepository(f"file://{repository}", "main", kept, "team")
+    list(near.read())
+    put(repository / "team", "newer")
+    commit(repository)
+
+    class Late:
+        name = near.name
+
+        def read(self) -> Iterator[Skill | BrokenSkill]:
+            is_let.wait(20)
+            return near.read()
+
+        def at_hand(self) -> Iterator[Skill | BrokenSkill]:
+            return near.at_hand()
+
+    put(tmp_path / "mine", "own")
+    library = SkillLibrary([Late(), SkillFolder(tmp_path / "mine", "mine")])
+    began = time.monotonic()
+    assert not await library.begin(0.1)
+    assert time.monotonic() - began < 5
+    assert names(library.all) == ["alpha", "own"]
+    assert "main: is still being fetched; until then the copy of the last time is used" in caplog.text
+    is_let.set()
+    assert await library.finish()
+    assert names(library.all) == ["alpha", "newer", "own"]
+    assert not library.broken
+    assert not await library.finish(), "there is one first reading"
+
+
+async def test_the_doctor_names_what_takes_long_to_fetch(tmp_path: Path):
+    async with silent_server() as (url, _):
+        config = load_config(
+            written(
+                tmp_path, GOOD + f"data: {tmp_path}/data\nskills: {{git: [{{url: '{url}', ref: main}}]}}\n"
+            )
+        )
+        (found,) = await check_skills(config, secrets_as_set(config, ENV), patience=0.2)
+    assert "skills.git@main: is still being fetched" in found.says
+
+
+async def test_what_is_read_in_time_is_waited_for_and_what_is_not_is_given_up_at_the_end(tmp_path: Path):
+    put(tmp_path / "mine", "own")
+    assert await SkillLibrary([SkillFolder(tmp_path / "mine", "mine")]).begin(20)
+    async with silent_server() as (url, asked):
+        source = SkillRepository(url, "main", tmp_path / "kept")
+        library = SkillLibrary([source], source.stop)
+        assert not await library.begin(0.2)
+        await asked.wait()
+        assert [(each.name, "still being fetched" in each.problem.en) for each in library.broken] == [
+            (source.name, True)
+        ]
+        began = time.monotonic()
+        await library.give_up()
+        await asyncio.get_running_loop().shutdown_default_executor()
+        assert time.monotonic() - began < 5
 
 
 async def test_a_process_that_ends_waits_for_no_silent_repository(tmp_path: Path):

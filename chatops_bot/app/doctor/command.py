@@ -1,5 +1,6 @@
 """The order of the checks: the configuration first, since everything else follows from it; then all others side by side."""
 
+import logging
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from chatops_bot.domain.redaction import Redactor
 
 async def doctor(config_path: Path, env: Mapping[str, str], *, as_json: bool) -> int:
     """Print every finding; 0 when nothing failed, else 1."""
+    logging.getLogger("chatops_bot").addHandler(logging.NullHandler())  # what would be logged is a finding
     found = await examine(config_path, env)
     sys.stdout.write(f.as_json(found) if as_json else f.as_lines(found))
     return 0 if f.all_well(found) else 1

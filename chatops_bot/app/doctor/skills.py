@@ -10,13 +10,20 @@ from chatops_bot.app.skills import borrowed_library, skills_of
 from chatops_bot.domain.skill import Skill
 from chatops_bot.skillpacks.library import described
 
+FETCH_SECONDS = 10.0
+"""What takes longer is told as being fetched, as a bot that starts goes on without it."""
 
-async def check_skills(config: Config, secrets: Secrets) -> Sequence[Finding]:
+
+async def check_skills(
+    config: Config, secrets: Secrets, patience: float = FETCH_SECONDS
+) -> Sequence[Finding]:
     """Decision: a broken skill stops nothing, and whoever wrote it must hear of it."""
     if not config.skills.enabled:
         return [ok("skills", "Off (skills.enabled).")]
     with borrowed_library(config.skills, config.data) as library:
-        skills, broken = await library.read_in_thread()
+        await library.begin(patience)
+        skills, broken = library.all, library.broken
+        await library.give_up()
         async with open_registry(config, secrets, SystemClock(), skills_of(config, library)) as registry:
             tools = [tool.spec.name for tool in registry]
     found = [
