@@ -419,6 +419,14 @@ async def test_accounts_with_too_few_and_too_many_rights_are_told(world: World):
     }
 
 
+async def test_another_zone_of_schedules_than_the_schedulers_own_is_told(world: World):
+    config = well(world)
+    there = config.scheduler.model_copy(update={"timezone": "Asia/Shanghai"})
+    told = warnings(await seen(world, written(world, config.model_copy(update={"scheduler": there}))))
+    assert set(told) == {"scheduler viewer"}
+    assert told["scheduler viewer"].endswith("set scheduler.timezone to UTC.")
+
+
 async def test_a_clock_that_differs_is_told(world: World):
     late = format_datetime(datetime.now(UTC) - timedelta(minutes=5), usegmt=True)
     world.to_scheduler.faults.append(Fault("GET /healthz", {"status": "ok"}, headers={"Date": late}))

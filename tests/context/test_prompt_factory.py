@@ -344,7 +344,8 @@ def test_the_context_tells_goal_summary_time_session_person_and_environment(lang
     ("zone", "schedules", "told"),
     [
         ("Asia/Shanghai", "UTC", "UTC, UTC+00:00"),
-        ("Europe/Lisbon", "UTC", ""),
+        ("Europe/Lisbon", "UTC", "UTC, UTC+00:00"),
+        ("Africa/Accra", "UTC", ""),
         (None, "Asia/Shanghai", ""),
         ("Asia/Shanghai", None, ""),
     ],
