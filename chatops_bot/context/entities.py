@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from chatops_bot.domain.proposal import CODE_LENGTH, CODE_LETTERS
 
-READ_CHARS = 4_000
+READ_CHARS = 2_000
 """Of a longer text only the beginning is read."""
 MOST = 8
 """Values of one kind that are kept, in the order of the text."""

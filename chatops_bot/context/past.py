@@ -14,6 +14,9 @@ from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.domain.model import Message, ToolMessage, UserMessage
 from chatops_bot.domain.transcript import Entry, FormFilled, UserSaid
 
+READ_TIMES = 4
+"""How much of a text is looked at for each character that is told of it; the rest could only follow a desert of blanks."""
+
 Begins = UserSaid | FormFilled
 """What a turn begins with."""
 
@@ -32,9 +35,11 @@ class Past:
     def is_all_seen(self) -> bool:
         return not self.upto and not self.calls
 
-    def gone(self) -> Iterator[tuple[int, Entry]]:
-        """The entries that are out of sight, with their places."""
-        return enumerate(self.entries[: self.upto])
+    def gone(self, turns: int | None = None) -> Iterator[tuple[int, Entry]]:
+        """The entries that are out of sight, with their places; only those of the newest `turns`, if that is given."""
+        begins = [place for place in range(self.upto) if isinstance(self.entries[place], Begins)]
+        first = begins[-turns] if turns is not None and len(begins) > turns else 0
+        return ((place, self.entries[place]) for place in range(first, self.upto))
 
 
 def past_of(
@@ -62,7 +67,7 @@ class Teller:
     clean: Callable[[str], str] = str
 
     def said(self, text: str, limit: int) -> str:
-        return inline(self.clean(text), limit)
+        return inline(self.clean(text)[: READ_TIMES * limit], limit)
 
     def at(self, moment: datetime) -> str:
         return f"{moment.astimezone(self.zone):%m-%d %H:%M}"

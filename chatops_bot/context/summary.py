@@ -7,7 +7,8 @@ out of sight nothing is told, since the conversation itself says it better.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -36,6 +37,10 @@ ASKED_CHARS, ANSWER_CHARS, ERROR_CHARS, TARGET_CHARS = 120, 120, 60, 60
 LINE_CHARS = 320
 NAMED_CHARS = 200
 """What the last line may take, and what is kept free for it."""
+MOST_TURNS = 100
+"""Turns that are looked at, the newest; about four find room."""
+NAMED_TURNS, SPOKEN_CHARS = 50, 800
+"""Turns that are searched for numbers and names, and how far into what was said."""
 CALLS = 4
 """Calls of one turn that its line names."""
 MARK_CHARS = 3
@@ -78,13 +83,13 @@ def summarise(
     turns = [_line(turn) for turn in _turns(history, teller, skills)]
     lines = [*further, *turns]
     newest_first = range(len(lines) - 1, -1, -1)
-    about = _about(intent.text)
-    ranked = sorted(newest_first, key=lambda place: (not _is_related(lines[place], about), -place))
+    named = frozenset(value for values in entities_in(intent.text).values() for value in values)
+    is_related = _relation(intent.text, named)
+    ranked = sorted(newest_first, key=lambda place: not is_related(lines[place]))
     chosen: list[str] = []
     room = _take([lines[place] for place in ranked], chosen, left - NAMED_CHARS)
-    told = [line for line in reversed(lines) if line in set(chosen)]
-    kept += dict.fromkeys(told)
-    _take(_named(history, teller, kept, about), kept, room + NAMED_CHARS)
+    kept += dict.fromkeys(line for line in reversed(lines) if line in chosen)
+    _take(_named(history, teller, kept, named), kept, room + NAMED_CHARS)
     return "\n".join(kept)
 
 
@@ -97,14 +102,17 @@ def _take(lines: Sequence[str], kept: list[str], room: int) -> int:
     return room
 
 
-def _about(text: str) -> frozenset[str]:
-    named = (value for values in entities_in(text).values() for value in values)
-    return terms_of(text) | frozenset(named)
+def _relation(text: str, named: Collection[str]) -> Callable[[str], bool]:
+    """Says of a line whether it speaks of what `text` speaks of, in which `named` are the numbers and names."""
+    words = terms_of(text)
+    spelled = "|".join(re.escape(value) for value in sorted(named))
+    pattern = re.compile(rf"(?<![A-Za-z0-9_:.-])(?:{spelled})(?![A-Za-z0-9_:-])" if spelled else r"(?!)")
 
+    def is_related(line: str) -> bool:
+        folded = line.casefold()
+        return pattern.search(line) is not None or sum(word in folded for word in words) >= _RELATED
 
-def _is_related(line: str, about: frozenset[str]) -> bool:
-    named = {value for values in entities_in(line).values() for value in values}
-    return bool(named & about) or len(terms_of(line) & about) >= _RELATED
+    return is_related
 
 
 def _open(history: Past, teller: Teller, now: datetime) -> list[str]:
@@ -153,7 +161,7 @@ def _turns(history: Past, teller: Teller, skills: Collection[str]) -> Iterator[_
     turns: dict[str, _Turn] = {}
     trail = history.trail
     calls: dict[tuple[str, str], ToolCall] = {}
-    for place, entry in history.gone():
+    for place, entry in history.gone(MOST_TURNS):
         if isinstance(entry, Begins):
             turns[entry.turn_id] = _Turn(_asked(entry, teller))
         turn = turns.get(entry.turn_id)
@@ -200,16 +208,16 @@ def _line(turn: _Turn) -> str:
     return inline(" → ".join(part for part in parts if part), LINE_CHARS)
 
 
-def _named(history: Past, teller: Teller, kept: Sequence[str], about: frozenset[str]) -> list[str]:
+def _named(history: Past, teller: Teller, kept: Sequence[str], asked: frozenset[str]) -> list[str]:
     """One line with the numbers and names that were spoken of and that no line of `kept` holds, the newest first."""
     already = {value for line in kept for values in entities_in(line).values() for value in values}
     found: dict[str, tuple[str, str]] = {}
-    for _, entry in reversed([*history.gone()]):
-        for kind, values in entities_in(teller.clean(_spoken(entry))).items():
+    for _, entry in reversed([*history.gone(NAMED_TURNS)]):
+        for kind, values in entities_in(teller.clean(_spoken(entry))[:SPOKEN_CHARS]).items():
             for value in values:
                 if value not in already:
                     found.setdefault(value, (kind, value))
-    ranked = sorted(found, key=lambda value: value not in about)  # stable: the newest of each come first
+    ranked = sorted(found, key=lambda value: value not in asked)  # stable: the newest of each come first
     line = teller.words.named
     taken: list[str] = []
     for value in ranked:

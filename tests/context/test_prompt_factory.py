@@ -361,9 +361,8 @@ def test_the_zone_of_schedules_is_told_where_clocks_there_show_another_time(
 @pytest.mark.case("prompt-R39")
 def test_a_summary_that_has_to_give_way_loses_whole_lines():
     summary = "\n".join(f"line {number} " + "x" * 80 for number in range(8))
-    whole = build(session=a_session(summary=summary))
-    limits = {"hard_chars": len(whole) - 250, "hard_tokens": 2_000}
-    prompt = build(agent=an_agent(limits=limits), session=a_session(summary=summary))
+    session = a_session(summary=summary)
+    prompt = build(agent=an_agent(limits={"hard_chars": len(build(session=session)) - 200}), session=session)
     lines = [line for line in prompt.suffix.splitlines() if line.startswith("| line")]
     assert 0 < len(lines) < 8
     assert [f"| {line}" for line in summary.splitlines()][: len(lines)] == lines
