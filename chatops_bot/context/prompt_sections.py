@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from chatops_bot.context.hardening import block, inline, schema_line
 from chatops_bot.context.prompt_phrases import filled
 from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief, UserIntent
-from chatops_bot.domain.clocks import Clocks
+from chatops_bot.domain.clocks import Clocks, zone_label
 from chatops_bot.domain.language import Language
 
 GOAL_CHARS = 300
@@ -156,6 +156,8 @@ def _other_zone(session: SessionContext) -> str:
     there = ZoneInfo(session.schedule_zone)
     if not Clocks(here.tzinfo or there, there).differ(here):
         return ""
+    if zone_label(there) == "UTC":
+        return "UTC"
     return f"{session.schedule_zone}, {_offset(here.astimezone(there))}"
 
 
