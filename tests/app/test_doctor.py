@@ -427,6 +427,20 @@ async def test_another_zone_of_schedules_than_the_schedulers_own_is_told(world: 
     assert told["scheduler viewer"].endswith("set scheduler.timezone to UTC.")
 
 
+async def test_a_broken_text_of_a_prompt_fails_what_rests_on_it_and_all_else_is_looked_at(world: World):
+    agents = world.folder / "texts" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "incident_responder.en.yaml").write_text("agent: {}\n")
+    found = await examine(written(world, agents={"folder": str(agents.parent)}), env_of(world))
+    broken = [each for each in found if each.status is Status.FAILED]
+    assert {each.check for each in broken} == {"policy", "prompts", "skills"}
+    prompts = [each.says for each in broken if each.check == "prompts"]
+    assert any("agent.agent_id is missing; add it." in says for says in prompts)
+    assert not any("phrases" in says for says in prompts)
+    assert all("it follows from: " in each.says for each in broken if each.check != "prompts")
+    assert {"roles", "store", "scheduler", "slack bot"} <= {each.check for each in found}
+
+
 async def test_a_clock_that_differs_is_told(world: World):
     late = format_datetime(datetime.now(UTC) - timedelta(minutes=5), usegmt=True)
     world.to_scheduler.faults.append(Fault("GET /healthz", {"status": "ok"}, headers={"Date": late}))
