@@ -9,13 +9,24 @@ from itertools import groupby, islice
 from typing import TypeVar
 
 T = TypeVar("T")
-SLOW = ("tests/browser/", "tests/app/", "tests/scenarios/", "tests/kills/", "tests/packaging/")
+SLOW = (
+    "tests/app/test_demo.py", "tests/app/test_ask.py", "tests/browser/test_scenarios.py", "tests/browser/test_card_life.py",
+    "tests/evals/test_shipped_cases.py", "tests/scenarios/test_forms.py", "tests/kills/test_every_await.py", "tests/packaging/",
+    "tests/scenarios/test_bad_input.py", "tests/scenarios/test_strict_slack.py", "tests/app/test_cli.py", "tests/app/test_doctor.py",
+    "tests/scheduler/test_processes.py", "tests/scheduler/test_timing.py", "tests/platforms/slack/test_card_blocks.py",
+    "tests/platforms/slack/test_outbound.py", "tests/hostile/", "tests/browser/", "tests/app/", "tests/scenarios/", "tests/kills/",
+    "tests/mutation/", "tests/architecture/",
+)  # fmt: skip
+"""Modules and rooms of which one test may take seconds, or whose first one prepares what the others use; the longest first."""
 
 
 def dealt(items: list[T], workers: int, path_of: Callable[[T], str]) -> list[T]:
     """The same items, a row of equal length for each worker: its share of the slow modules, each whole, and then the rest."""
     modules = [list(module) for _, module in groupby(items, path_of)]
     slow = [module for module in modules if path_of(module[0]).startswith(SLOW)]
+    slow.sort(
+        key=lambda module: next(n for n, path in enumerate(SLOW) if path_of(module[0]).startswith(path))
+    )
     quick = iter([item for module in modules if module not in slow for item in module])
     order: list[T] = []
     for worker in range(workers):

@@ -29,7 +29,7 @@ from chatops_bot.app.metering import (
     slack_meter,
 )
 from chatops_bot.app.metrics import Metrics
-from chatops_bot.app.model_choice import configured_model, configured_overhearing
+from chatops_bot.app.model_choice import OFFLINE_PACE, configured_model, configured_overhearing
 from chatops_bot.app.platforms import ChatAndLocalPeople, ChatAndTerminal
 from chatops_bot.app.policy_check import PolicyWatch
 from chatops_bot.app.process import unless
@@ -64,12 +64,13 @@ WEB_CLOSE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Beats:
-    """Seconds between two looks at what nothing tells of by itself."""
+    """Seconds between two looks at what nothing tells of by itself, and between two pieces of an answer of the offline rules."""
 
     sweep: float = EXPIRY_SWEEP_SECONDS
     ping: float = 5.0
     """slack_sdk's own default. A socket that broke is opened again at this beat, so it is how long the bot may be deaf; a pong
     must come within half of it, which leaves room for a slow network."""
+    show: float = OFFLINE_PACE
 
 
 BEATS = Beats()
@@ -123,7 +124,7 @@ async def open_bot(
         metered = partial(MeteredModel, metrics=metrics)
         core = build_core(
             config, secrets, clock=clock, ids=ids, registry=registry, platform=platform, directory=directory, store=metered_store(wrap_store(kept), metrics, turns, [tool.spec.name for tool in registry]),
-            model=metered(model) if model else configured_model(config, secrets, session, metered),
+            model=metered(model) if model else configured_model(config, secrets, session, metered, beats.show),
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
             rerouted=metrics.tools_rerouted.inc if routed else None, prompts=prompts, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip

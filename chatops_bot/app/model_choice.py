@@ -24,9 +24,11 @@ def configured_model(
     secrets: Secrets,
     session: aiohttp.ClientSession,
     metered: Callable[[LLM], LLM] = lambda model: model,
+    show: float = OFFLINE_PACE,
 ) -> LLM:
-    """The model of `config`, and the offline rules where there is none or none answers. `metered` goes around each."""
-    offline = metered(OfflineModel(pace=OFFLINE_PACE))
+    """The model of `config`, and the offline rules where there is none or none answers, with `show` seconds between two pieces.
+    `metered` goes around each."""
+    offline = metered(OfflineModel(pace=show))
     if secrets.model is None:
         return offline
     timeouts = ModelTimeouts(

@@ -121,7 +121,7 @@ def prompt_for(
     )
     own = agent.tool_allow
     named = (spec for spec in specs if names is None or spec.name in names)
-    briefs = [_brief(spec, texts, agent, wording) for spec in named if own is None or spec.name in own]
+    briefs = [_brief(spec, texts, agent) for spec in named if own is None or spec.name in own]
     options = PromptOptions(
         tool_text=wording.tools, mode=wording.mode, tell_goal=bool(wording.goal), skills=section,
         suggested_tools=tuple(suggested),
@@ -130,9 +130,7 @@ def prompt_for(
     return build_agent_system_prompt(agent, briefs, session, goal, options=options)
 
 
-def _brief(spec: ToolSpec, texts: PromptRegistry, agent: AgentConfig, wording: Wording) -> ToolBrief:
-    brief = brief_of(spec, texts)
-    if wording.tools != "full":
-        return brief
+def _brief(spec: ToolSpec, texts: PromptRegistry, agent: AgentConfig) -> ToolBrief:
+    """With its arguments as the wire has them, so that the hash of the tools tells other words of theirs as well."""
     told = definition_of(spec, texts.tools(agent.lang)[spec.name], agent.phrases.tools.secret)
-    return brief.model_copy(update={"parameters": told.parameters})
+    return brief_of(spec, texts).model_copy(update={"parameters": told.parameters})

@@ -3,6 +3,7 @@
 `keep: {run: instances.0.id}` remembers a value of a call's result under a name; `$run` stands for it further down.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -64,8 +65,10 @@ def example_in(body: str) -> Example:
         raise ValueError(f"an example has at most {_BYTES} bytes")
     try:
         refuse_what_no_skill_needs(blocks[0])
-        return Example.model_validate(yaml.safe_load(blocks[0]))
-    except (yaml.YAMLError, FrontMatterBroken, OverflowError) as error:
+        written = yaml.safe_load(blocks[0])
+        json.dumps(written, allow_nan=False)  # YAML knows dates and infinity, which no call can carry
+        return Example.model_validate(written)
+    except (yaml.YAMLError, FrontMatterBroken, OverflowError, TypeError) as error:
         raise ValueError(f"the example is no YAML that can be read: {error}") from error
 
 
@@ -95,7 +98,7 @@ def kept_of(step: Step, result: Any) -> dict[str, Any]:
         try:
             for part in path.split("."):
                 found = found[int(part)] if part.isdigit() else found[part]
-        except (LookupError, TypeError):
+        except (LookupError, TypeError, ValueError):
             continue
         kept[name] = found
     return kept

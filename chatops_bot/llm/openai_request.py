@@ -64,10 +64,10 @@ def encode(
 
 def _in_order(messages: tuple[Message, ...]) -> list[Message]:
     """The messages with every context message moved behind the newest user message; without one they stay put."""
-    users = [place for place, message in enumerate(messages) if isinstance(message, UserMessage)]
-    if not users:
-        return list(messages)
     context = [message for message in messages if isinstance(message, ContextMessage)]
+    users = [place for place, message in enumerate(messages) if isinstance(message, UserMessage)]
+    if not context or not users:
+        return list(messages)
     before = [message for message in messages[: users[-1] + 1] if not isinstance(message, ContextMessage)]
     after = [message for message in messages[users[-1] + 1 :] if not isinstance(message, ContextMessage)]
     return [*before, *context, *after]

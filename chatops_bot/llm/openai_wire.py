@@ -104,6 +104,7 @@ class AnswerParser:
         self._mender = SurrogateMender()
         self._reasoning = ReasoningMerger()
         self._streamed = False
+        self._expects_word = True  # as long as text comes: a word comes behind a word
         self._in_text = False
         self._text_ended = False
         self._wrote = False
@@ -212,8 +213,9 @@ class AnswerParser:
     def _take(self, events: list[bytes], deltas: _Deltas) -> None:
         """Add what the events say, up to the one that ends the answer. Runs for every word of every answer."""
         for event in events:
-            word = word_in(event)
+            word = word_in(event) if self._expects_word else None
             if word is None:
+                self._expects_word = False
                 self._event(event, deltas)
                 if self._done:
                     return
@@ -293,6 +295,7 @@ class AnswerParser:
             self._reasoning.add_whole("extra_content", said.extra_content)
         content = said.content
         if content:
+            self._expects_word = True
             if not isinstance(content, str):
                 content = _text_of(content, deltas)
             if self._think.settled and content:

@@ -23,6 +23,13 @@ _PROBLEMS: dict[str, Phrase] = {
     "extra_forbidden": Phrase("没有这个参数。", "There is no such argument."),
     "int_type": Phrase("必须是整数。", "Must be a whole number."),
     "string_type": Phrase("必须是文字。", "Must be text."),
+    "int_parsing_size": Phrase("数字过大。", "The number is too large."),
+    "float_type": Phrase("必须是数字。", "Must be a number."),
+    "bool_type": Phrase("必须是“是”或“否”。", "Must be yes or no."),
+    "bool_parsing": Phrase("必须是“是”或“否”。", "Must be yes or no."),
+    "list_type": Phrase("必须是列表。", "Must be a list."),
+    "dict_type": Phrase("必须是一个对象。", "Must be an object."),
+    "string_pattern_mismatch": Phrase("格式不符合要求。", "Is not of the form that is needed."),
     "enum": Phrase("请从列表中选择。", "Choose one of the list."),
 }
 

@@ -53,8 +53,7 @@ def parse_arguments(text: str, model: type[BaseModel]) -> BaseModel:
             f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {_in_english(e)}" for e in error.errors()
         )
         said = "；".join(
-            f"{'.'.join(map(str, e['loc'])) or '参数'}：{problem_of(e).zh.rstrip('。.')}"
-            for e in error.errors()
+            f"{'.'.join(map(str, e['loc'])) or '参数'}：{_in_chinese(e)}" for e in error.errors()
         )
         raise ToolArgumentsInvalid(
             Phrase(
@@ -69,6 +68,14 @@ def _in_english(error: ErrorDetails) -> str:
     own = error.get("ctx", {}).get("error")
     said = own.phrase.en.rstrip(".") if isinstance(own, ArgumentWrong) else error["msg"]
     return f"{said[0].lower()}{said[1:]}"
+
+
+def _in_chinese(error: ErrorDetails) -> str:
+    """As people are told; a model, which sees no list to choose from, is told what stands on it."""
+    expected = error.get("ctx", {}).get("expected")
+    if error["type"] in ("literal_error", "enum") and isinstance(expected, str):
+        return f"只能是 {expected.replace(' or ', ' 或 ').replace(', ', '、')}"
+    return problem_of(error).zh.rstrip("。.")
 
 
 def stored_arguments(stored: Mapping[str, Any], model: type[BaseModel]) -> BaseModel:

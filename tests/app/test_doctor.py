@@ -590,6 +590,32 @@ async def test_a_channel_that_does_not_exist_is_told(world: World):
     }
 
 
+# -- several at once --------------------------------------------------------------------------------------------------
+
+
+async def test_texts_anchors_scopes_and_an_archived_channel_are_each_told(world: World, tmp_path: Path):
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "opsbot.en.yaml").write_text("agent: [")
+    archived = {"ok": True, "channel": {"id": world.incidents, "is_member": True, "is_archived": True}}
+    world.to_slack.faults.append(Fault("conversations.info", archived))
+    answer = {"ok": True, "team_id": "T1", "user_id": "UBOT", "bot_id": "BBOT"}
+    world.to_slack.faults.append(Fault("auth.test", answer, times=10))
+    audit = {"anchor_channel": "C_ANCHORS", "anchor_file": str(tmp_path)}
+    found = await seen(world, written(world, agents={"folder": str(tmp_path)}, audit=audit))
+    told = failures(found)
+    assert told.keys() == {"prompts", "audit anchors", "slack channel"}
+    assert "opsbot.en.yaml" in told["prompts"]
+    assert told["audit anchors"].endswith("name another file with audit.anchor_file.")
+    assert told["slack channel"] == f"alerts.channel {world.incidents} is archived; name another one."
+    assert warnings(found)["slack scopes"].startswith("Slack does not say which scopes the app has")
+
+
+async def test_a_data_folder_that_cannot_be_made_is_told(world: World, tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    found = await seen(world, written(world, data=str(tmp_path / "file" / "bot")))
+    assert "takes no new folder. Change data." in failures(found)["data folder"]
+
+
 # -- how it is told ---------------------------------------------------------------------------------------------------
 
 

@@ -216,3 +216,18 @@ async def test_the_commands_are_there(tmp_path: Path):
         "chatops-bot: There is no chatops-bot.yaml here: this is what ships, with the default settings; name a configuration "
         "with --config.\n"
     )
+
+
+def test_the_hash_of_the_tools_tells_every_word_of_them():
+    texts = configured_texts(AgentsConfig())
+
+    def tools_hash(**other: str) -> str:
+        words = texts.tools["en"]
+        changed = replace(words["query_tasks"], arguments={**words["query_tasks"].arguments, **other})
+        prompts = PromptRegistry(
+            replace(texts, tools={**texts.tools, "en": {**words, "query_tasks": changed}})
+        )
+        return prompt_for(prompts, prompts.get("incident_responder", "en"), SCHEDULER_SPECS).tools_hash
+
+    assert tools_hash() == tools_hash()
+    assert tools_hash() != tools_hash(limit="A few rows.")

@@ -24,6 +24,11 @@ IMPORT_RATIO = 2.4
 """Measured: 1.7 to 1.8. Two large libraries take about 0.25 s on a quiet machine, so this is about 0.6 s."""
 HELP_RATIO = 0.5
 """Measured: 0.15."""
+OF_OTHERS = {
+    "croniter", "cryptography", "markdown_it", "httpcore", "chatops_bot.scheduler", "chatops_bot.simulators", "chatops_bot.stores.redis",
+    "chatops_bot.app.ask", "chatops_bot.app.demo", "chatops_bot.app.doctor", "chatops_bot.app.evals",
+}  # fmt: skip
+"""What a start needs nothing of: it belongs to other commands, to another store, or to work that not every day has."""
 MEMORY_RATIO = 2.1
 """Measured: 1.7. The two libraries come to about 43 MB, so this is 90 MB."""
 FEWEST_ROUNDS = 2
@@ -54,6 +59,12 @@ def test_imports_cost_little_beside_the_libraries():
     print(f"[measured] ratios: run {run / libraries:.2f}, --help {helped / libraries:.2f}")
     assert run / libraries < IMPORT_RATIO
     assert helped / libraries < HELP_RATIO
+
+
+def test_a_start_imports_nothing_that_others_need():
+    code = TOOLS_OF_DEVELOPERS + RUN + "; print(*sys.modules)"
+    loaded = subprocess.check_output([sys.executable, "-c", code], text=True, cwd=REPOSITORY).split()
+    assert OF_OTHERS.isdisjoint(loaded)
 
 
 def resident_bytes(code: str) -> int:

@@ -22,7 +22,7 @@ async def test_arrows_move_between_messages_and_enter_opens_a_thread_and_escape_
     channel = channel_of(workspace)
     for text in ("first", "second", "third"):
         await bot.post(channel, text)
-    page = await open_page("oscar")
+    page = await open_page("oscar", permissions=["clipboard-read", "clipboard-write"])
     write = page.get_by_role("combobox", name="Message #incidents")
     await expect(write).to_be_focused()
     messages = page.locator("#channel").get_by_role("article")
@@ -31,6 +31,13 @@ async def test_arrows_move_between_messages_and_enter_opens_a_thread_and_escape_
     await expect(messages.nth(2)).to_be_focused()
     await page.keyboard.press("ArrowUp")
     await expect(messages.nth(1)).to_be_focused()
+    await page.keyboard.press("c")
+    await expect(page.locator("#toast")).to_have_text("Copied")
+    assert await page.evaluate("() => navigator.clipboard.readText()") == "second"
+    await page.keyboard.press("r")
+    await expect(write).to_be_focused()
+    await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("ArrowUp")
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("ArrowDown")
     await expect(write).to_be_focused()
@@ -49,7 +56,13 @@ async def test_arrows_move_between_messages_and_enter_opens_a_thread_and_escape_
     await expect(write).to_be_focused()
     await page.keyboard.press("ArrowUp")
     await page.keyboard.press("t")
-    await expect(page.locator("#thread").get_by_role("article")).to_contain_text("third")
+    row = page.locator("#thread").get_by_role("article")
+    await expect(row).to_contain_text("third")
+    await expect(reply).to_be_focused()
+    await page.keyboard.press("ArrowUp")
+    await expect(row).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(reply).to_be_focused()
 
 
 async def test_an_arrow_in_a_written_text_stays_in_it(open_page: Pages) -> None:

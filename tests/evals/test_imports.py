@@ -247,12 +247,22 @@ def test_a_scenario_that_calls_its_evidence_by_other_names_keeps_it_all_and_a_ca
     folder = tmp_path / "suite" / "001-lag"
     put(folder / "alert.json", {"title": "lag"})
     put(folder / "cloudwatch_metrics.json", {"lag": 30})
-    put(folder / "scenario.yml", "available_evidence: [rds_metrics]\n")
+    put(folder / "scenario.yml", "available_evidence: [graphs]\n")
+    put(folder.parent / "002-named" / "alert.json", {"title": "lag"})
+    put(folder.parent / "002-named" / "cloudwatch_metrics.json", {"lag": 30})
+    put(folder.parent / "002-named" / "rds_events.json", {"events": []})
+    put(folder.parent / "002-named" / "scenario.yml", "available_evidence: [rds_metrics]\n")
+    put(
+        folder.parent / "002-named" / "answer.yml",
+        "forbidden_phrases: [two causes]\nrequired_evidence_sources: [rds_metrics]\n",
+    )
     key = "root_cause_category: resource_exhaustion\nforbidden_categories: [resource, cpu]\nrequired_keywords: [12:30]\nmax_investigation_loops: 2\n"
     put(folder / "answer.yml", key)
     found = import_opensre(tmp_path)
-    (case,) = found.cases
+    case, named = found.cases
     assert [one.tool for one in case.recordings] == ["cloudwatch_metrics"]
+    assert [one.tool for one in named.recordings] == ["cloudwatch_metrics"]
+    assert (named.expected.tools.must, named.expected.never) == (("cloudwatch_metrics",), ("two causes",))
     assert case.expected.never == ("ROOT_CAUSE_CATEGORY: cpu",)
     assert case.expected.says[0] == "12:30"
     assert case.expected.max_rounds == 3

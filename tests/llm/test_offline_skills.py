@@ -1,5 +1,6 @@
 """Skills and agents without a language model: what people say of them, and what the rules do about it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,10 @@ ASKED_AFTER = """
     what can your skills do?
     is there a skill for handover?
     how many skills do you know
+    what can you do with skills
+    which skill should I use?
+    你的技能
+    技能怎么用
     有哪些技能
     你会哪些技能？
     技能列表
@@ -207,12 +212,15 @@ def test_people_and_tasks_are_no_agents(text: str):
 @pytest.mark.parametrize(
     ("text", "about"),
     [
-        ("which skills do you have?", "`shift-handover` — Write the handover at the end of a shift"),
-        ("有哪些技能", "`shift-handover` — 交接班：现状、变更、待处理、下一步。"),
+        ("which skills do you have?", "`shift-handover` — The handover at the end of a shift"),
+        ("有哪些技能", "`shift-handover` — 交接班：现状"),
+        ("which skills do you have?", "`in-two` — Say it twice."),
+        ("有哪些技能", "`in-two` — 说两遍。"),
     ],
 )
 async def test_skills_are_listed_in_the_askers_language_with_what_needs_a_model(text: str, about: str):
-    played = await play(text, skills=[*SHIPPED, skill("prose-only", body="# How\n\nThink.")])
+    in_two = replace(skill("in-two", body=SHIPPED[0].body), description="Say it twice. 说两遍。")
+    played = await play(text, skills=[*SHIPPED, in_two, skill("prose-only", body="# How\n\nThink.")])
     assert played.calls == []
     assert about in played.text
     marked = [line for line in played.text.splitlines() if "(needs a" in line or "（需要" in line]
@@ -243,7 +251,13 @@ async def test_who_sees_no_skill_is_told_of_none(text: str):
 
 @pytest.mark.parametrize(
     "text",
-    ["use the skill shift-handover", "用 shift-handover 技能", "用交接班技能", "use the handover skill"],
+    [
+        "use the skill shift-handover",
+        "用 shift-handover 技能",
+        "用交接班技能",
+        "交接班技能跑一下",
+        "use the handover skill",
+    ],
 )
 async def test_the_handover_is_loaded_and_its_lookups_are_made(text: str):
     played = await play(text, skills=SHIPPED)
@@ -308,12 +322,57 @@ async def test_a_tool_that_nobody_here_knows_is_not_called_and_neither_is_what_f
         "```yaml example\n" + f"asked: {'long ' * 3000}\n```",
         "```yaml example\n: : :\n```",
         example("{call: delete_task, with: {task_id: 3}}"),
+        example("{call: query_tasks, with: {status: 2001-01-01}}"),
+        example("{call: query_instances, with: {hours: .inf}}"),
+        example("{call: query_instances, with: {? [a] : b}}"),
     ],
 )
 async def test_a_skill_without_lookups_is_loaded_and_said_to_need_a_model(body: str):
     played = await play("use the skill mine", skills=[skill("mine", body=body)])
     assert played.calls == [(LOAD_SKILL, {"name": "mine"})]
     assert "needs a language model" in played.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "how do I use the skill shift-handover?",
+        "what does the skill shift-handover do?",
+        "shift-handover 技能怎么用",
+        "介绍一下 shift-handover 技能",
+        "explain the skill shift-handover",
+    ],
+)
+async def test_who_asks_about_a_skill_is_told_what_it_is_for(text: str):
+    played = await play(text, skills=SHIPPED)
+    assert played.calls == []
+    assert "end of a shift" in played.text or "交接班" in played.text
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("用容量检查技能", "capacity-check"),
+        ("use the capacity check skill", "capacity-check"),
+        ("用依赖关系技能看 nightly-report", "dependency-map"),
+        ("use the triage skill for nightly-report", "task-failure-triage"),
+        ("用失败排查技能看 nightly-report", "task-failure-triage"),
+        ("use the timeline skill for nightly-report", "incident-timeline"),
+    ],
+)
+async def test_a_skill_is_known_by_words_of_its_name_and_of_what_it_says_of_itself(text: str, name: str):
+    assert (await play(text, skills=SHIPPED)).calls[0] == (LOAD_SKILL, {"name": name})
+
+
+@pytest.mark.parametrize(
+    "path", ["\u00b2", "9" * 5000, "count.3", "instances.0.nowhere.more", "instances.7.id", ""]
+)
+async def test_what_a_result_has_not_is_not_kept_and_nothing_rests_on_it(path: str):
+    first = f"{{call: query_instances, with: {{status: failed, hours: 8}}, keep: {{run: '{path}'}}}}"
+    body = example(first, "{call: analyze_failure, with: {instance_id: $run}}")
+    played = await play("use the skill mine", skills=[skill("mine", body=body)])
+    assert [tool for tool, _ in played.calls if tool != "query_tasks"] == [LOAD_SKILL, "query_instances"]
+    assert "run 28" in played.text
 
 
 async def test_a_name_that_no_skill_bears_gets_the_nearest_and_a_task_is_told_of_the_skill():
@@ -362,6 +421,9 @@ async def test_without_a_question_the_one_before_is_passed_on_and_without_one_it
 
 async def test_where_nobody_can_be_consulted_that_is_said():
     assert "No other agent can be consulted here" in (await play("consult the scheduler operator")).text
+    for text in ("which other agents can you ask?", "who can you consult?", "你能咨询谁", "有哪些智能体"):
+        told = await play(text, agents=["scheduler_operator"])
+        assert (told.calls, "`scheduler_operator`" in told.text) == ([], True)
     other = await play("问一下事件响应员：出了什么问题", agents=["scheduler_operator"])
     assert "`scheduler_operator`" in other.text
     assert other.calls == []

@@ -235,7 +235,9 @@ def test_a_reload_replaces_the_whole_set_or_nothing(folder: Path, caplog: pytest
     assert "those before stay in use" in caplog.text
     edit(folder / "tools.en.yaml", "  find_tool:", "  find_tools:")
     edit(path, rule, "When a result is long, say the totals and nothing besides them.")
+    edit(folder / "tools.en.yaml", "What is to be done, in a few words.", "What to do, shortly.")
     reload.reload()
+    assert reload.registry.tools("en")["find_tools"].arguments == {"query": "What to do, shortly."}
     assert reload.registry.get("scheduler_operator", "en").role_name == "renamed"
     assert "nothing besides them" not in withheld.text(
         "When a result is long, say the totals and nothing besides them."

@@ -233,7 +233,7 @@ async def test_what_cannot_be_read_is_said_and_read_by_the_next_turn(
     assert said[language] in everything(answer)
     assert said[language] not in visible(answer)
     assert said[language] not in everything(later)
-    assert [read["problem"] for read in earlier(model.requests[0])] == [code]
+    assert [read["earlier_messages_not_read"] for read in earlier(model.requests[0])] == [code]
     [read] = earlier(model.requests[1])
     assert ["DiskFull on db-1" in each["text"] for each in read["earlier_messages"]] == [True]
 
@@ -247,7 +247,7 @@ async def test_what_can_never_be_read_is_tried_three_times(world: World):
             await world.says("oscar", f"{world.mention} look" if turn == 0 else "again", ts)
             *_, answer = await world.settled(ts, 2 * turn + 2)
             assert ("add the scope" in everything(answer)) is (turn < 3)
-    assert [read["problem"] for read in earlier(model.requests[-1])] == ["missing_scope"]
+    assert [read["earlier_messages_not_read"] for read in earlier(model.requests[-1])] == ["missing_scope"]
 
 
 async def test_the_answer_shows_that_it_works_before_the_thread_is_read(world: World):

@@ -13,6 +13,7 @@ from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.app.skills_config import PreloadConfig, SkillsConfig
 from chatops_bot.domain.language import Language, language_of
 from chatops_bot.domain.model import ContextMessage, ModelRequest, SystemMessage, ToolMessage
+from chatops_bot.domain.tool import OF_THE_AGENT
 from chatops_bot.llm.scripted import ScriptedModel, calls, says
 from tests.scenarios.conftest import World, visible
 from tests.small_tools import Look
@@ -313,7 +314,7 @@ async def test_the_longest_skill_arrives_to_the_letter_and_stays(world: World, t
 @pytest.mark.parametrize(
     ("asks", "language"), [("db-backup 为什么失败了？", "zh"), ("why did db-backup fail?", "en")]
 )
-async def test_what_the_agents_own_tools_do_is_told_in_the_language_of_the_conversation(
+async def test_what_tools_do_and_take_is_told_in_the_language_of_the_conversation(
     world: World, tmp_path: Path, asks: str, language: Language
 ):
     folder = write(tmp_path / "skills", TRIAGE)
@@ -323,10 +324,14 @@ async def test_what_the_agents_own_tools_do_is_told_in_the_language_of_the_conve
     async with world.bot(model, config=world.config(skills=SkillsConfig(folders=(folder,))), routed=True):
         ts = await world.says("oscar", f"{world.mention} {asks}")
         await world.settled(ts, 1)
-    told = {tool.name: tool.description for tool in model.requests[-1].tools}
-    for name in ("load_skill", "run_skill_script", "read_result", "find_tools", "consult_agent"):
-        assert told[name] == TEXTS.tools[language][name].what
-        assert (language_of(told[name]) == "zh") is (language == "zh")
+    told = {tool.name: tool for tool in model.requests[-1].tools}
+    assert {"query_instances", *OF_THE_AGENT} <= told.keys()
+    for name, tool in told.items():
+        words, shapes = TEXTS.tools[language][name], tool.parameters["properties"]
+        assert tool.description == words.what
+        assert {each: shape["description"] for each, shape in shapes.items()} == words.arguments
+        for said in (tool.description, *words.arguments.values()):
+            assert (language_of(said) == "zh") is (language == "zh"), said
 
 
 async def test_without_a_model_the_rules_list_and_carry_out_a_skill(world: World):
@@ -351,6 +356,10 @@ async def test_what_only_some_may_see_is_named_neither_on_the_list_nor_while_it_
         await world.settled(ts, 1)
         await world.says("oscar", f"{world.mention} use the skill payroll-repair", ts)
         oscars = await world.settled(ts, 3)
+        dm = next(person.dm for person in world.workspace.identity.people if person.key == "adam")
+        own = await world.says("adam", "which skills do you have?", channel=dm)
+        (_, alone) = await world.settled(own, 1, channel=dm)
+    assert "payroll-repair" in visible(alone)
     assert "payroll" not in repr(oscars[1])
     assert "1 more" in visible(oscars[1])
     assert "There is no skill payroll-repair" in visible(oscars[3]).replace("`", "")

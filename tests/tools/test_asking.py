@@ -9,12 +9,17 @@ from typing import Any
 
 import pytest
 
+from chatops_bot.app.clock import CountingIds, ManualClock
+from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.errors import StoreError, ToolFailed
 from chatops_bot.domain.form import FormState
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Role
+from chatops_bot.domain.redaction import Redactor
 from chatops_bot.ports import ToolContext
+from chatops_bot.tools.asking import Asker
 from tests.audit_rows import close_audit, read_audit
+from tests.small_tools import HOUR, SEARCH, texts_with
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
 
@@ -87,6 +92,18 @@ async def test_a_list_that_cannot_be_had_is_typed(bench):
     done = await bench.call("search", "{}")
     hosts = next(field for field in done.form.fields if field.name == "hosts")
     assert (hosts.kind, hosts.choices) == ("text", ())
+
+
+async def test_an_argument_that_says_nothing_itself_is_asked_for_in_the_words_of_the_texts(
+    bench, clock: ManualClock, ids: CountingIds
+):
+    hints = PromptRegistry(texts_with(SEARCH)).hints
+    asker = Asker(bench.store.forms, clock, ids, Redactor(), HOUR, hints=hints)
+    bench.dispatcher = bench.dispatcher_of(bench.registry, asker=asker)
+    form = (await bench.call("search", "{}")).form
+    said = {each.name: each.hint for each in form.fields}
+    assert said["lines"] == Phrase("The lines of it.", "The lines of it.")
+    assert said["deep"] is None, "its tool says how people are asked for it"
 
 
 @pytest.mark.case("nightingale-T5")

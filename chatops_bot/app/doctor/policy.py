@@ -7,8 +7,8 @@ import aiohttp
 from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.doctor.findings import Check, Finding, failed, ok, warning
+from chatops_bot.app.doctor.tools import open_tools
 from chatops_bot.app.policy_check import effects_of, flaws_of, known_people, said
-from chatops_bot.app.registry import open_registry
 from chatops_bot.app.skills import skills_of
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.people import Effect
@@ -34,12 +34,12 @@ def people_of_today_checks(config: Config, secrets: Secrets, session: aiohttp.Cl
 
 
 async def _tools(config: Config, secrets: Secrets) -> dict[str, Effect]:
-    async with open_registry(config, secrets, SystemClock(), skills_of(config)) as registry:
+    async with open_tools(config, secrets, skills_of(config)) as registry:
         return effects_of(registry)
 
 
 async def _check_policy(config: Config, secrets: Secrets) -> Sequence[Finding]:
-    async with open_registry(config, secrets, SystemClock(), skills_of(config)) as registry:
+    async with open_tools(config, secrets, skills_of(config)) as registry:
         flaws = flaws_of(config, config.make_policy(), registry)
     rules, freezes = len(config.policy.rules), len(config.policy.freezes)
     if not flaws and not rules and not freezes:

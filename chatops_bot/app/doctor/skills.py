@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, Secrets
 from chatops_bot.app.doctor.findings import Finding, ok, warning
-from chatops_bot.app.registry import open_registry
+from chatops_bot.app.doctor.tools import open_tools
 from chatops_bot.app.skills import borrowed_library, skills_of
 from chatops_bot.domain.skill import Skill
 from chatops_bot.skillpacks.library import described
@@ -24,7 +23,7 @@ async def check_skills(
         await library.begin(patience)
         skills, broken = library.all, library.broken
         await library.give_up()
-        async with open_registry(config, secrets, SystemClock(), skills_of(config, library)) as registry:
+        async with open_tools(config, secrets, skills_of(config, library)) as registry:
             tools = [tool.spec.name for tool in registry]
     found = [
         warning("skills", f"{described(each)} The rest is used; correct it, or take it away.")

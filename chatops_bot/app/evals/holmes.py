@@ -177,9 +177,10 @@ def _thread(messages: Any, path: Path) -> Iterator[Said]:
         if message.get("role") == "user" and text.strip():
             yield Said(person=text)
         elif message.get("role") == "assistant":
-            recorded = tuple(_results(message.get("tool_calls"), results, path))
-            if text.strip() or recorded:
-                yield Said(bot=text, results=recorded)
+            if text.strip():  # it was said before the calls that stand beside it
+                yield Said(bot=text)
+            if recorded := tuple(_results(message.get("tool_calls"), results, path)):
+                yield Said(results=recorded)
 
 
 def _results(calls: Any, results: Mapping[Any, str], path: Path) -> Iterator[Recording]:

@@ -18,7 +18,10 @@ from chatops_bot.app.evals.imported import Imported, ImportRefused, case_id, rea
 
 ANSWER, ALERT = "answer.yml", "alert.json"
 ABOUT, AVAILABLE, SOURCES = "scenario.yml", "available_evidence", "required_evidence_sources"
+FORBIDDEN = ("forbidden_keywords", "forbidden_phrases")
 CATEGORY = "ROOT_CAUSE_CATEGORY:"
+OTHER_NAMES = {"rds_metrics": "cloudwatch_metrics"}
+"""What a source is called that has another name than its file."""
 QUESTION = (
     "This alert fired. What is its root cause? Look at the evidence first. End with a line `ROOT_CAUSE_CATEGORY:` and one of: "
     "{categories}.\n\n"
@@ -79,7 +82,7 @@ def _case(key: Path, categories: Sequence[str], problems: list[str]) -> Case:
         *([f"{CATEGORY} {category}"] if category else []),
     )
     never = (
-        *texts(answer.get("forbidden_keywords"), key, "forbidden_keywords"),
+        *(text for name in FORBIDDEN for text in texts(answer.get(name), key, name)),
         *(
             f"{CATEGORY} {each}"
             for each in texts(answer.get("forbidden_categories"), key, "forbidden_categories")
@@ -151,7 +154,7 @@ def _known(
     names = {name: name for name in evidence} | {name.removeprefix("aws_"): name for name in evidence}
     found = []
     for name in required:
-        held = names.get(name) or names.get(name.removeprefix("aws_"))
+        held = names.get(OTHER_NAMES.get(name, name)) or names.get(name.removeprefix("aws_"))
         if held is None:
             problems.append(f"{file}: {key} names {name}, but the folder holds no {name}.json.")
         else:

@@ -29,8 +29,9 @@ _USE = regex(
 )
 _IN_WORDS = regex(
     rf"\b{_USE_EN}\s+(?:(?:the|your|our|my)\s+)(?P<before>[a-z]+(?:\s+[a-z]+){{0,3}}?)\s+skill\b"
-    rf"|\b{_USE_EN}\s+(?:the\s+|your\s+)?skill\s*:?\s*(?P<after>(?!for\b|on\b|to\b|which\b|that\b)[a-z]+)"
+    rf"|\b{_USE_EN}\s+(?:the\s+|your\s+)?skill\b\s*:?\s*(?P<after>(?!for\b|on\b|to\b|which\b|that\b)[a-z]+)"
     rf"|{_USE_ZH}\s*(?:这个|那个)?\s*(?P<zh>[\u4e00-\u9fff]{{2,8}}?)(?:这个|的)?技能"
+    r"|^\s*(?:请|帮我|把|麻烦)?\s*(?P<zh2>[\u4e00-\u9fff]{2,8}?)(?:这个|的)?技能\s*(?:跑|执行|运行|用)(?:一下|一遍|一次|起来)"
 )
 _BARE_USE = regex(
     rf"^\s*{OPENERS}(?:use|apply|load|follow)\s+(?P<en>{NAME})(?:\s+(?:for|on|with|about|to)\b.*)?\s*$"
@@ -46,7 +47,13 @@ _LISTED = regex(
     r"\b(?:what|which|how many|list|show|any|available|have|your|know|tell|there|see|all|name)\b.*\bskills?\b"
     r"|\bskills?\b.*\b(?:list|available|have|offer|there|can you use|do you|know)\b|^\s*(?:the )?skills\s*$"
     r"|(?:什么|哪些|哪几|哪个|啥|几个|多少|列出|列一下|有|会|看看|看下|查看|显示|介绍|所有|全部|可用|能用|支持).{0,8}技能"
-    r"|技能.{0,6}(?:有哪些|有什么|有啥|列表|清单|大全|都有|是什么|哪些|有几|怎么用|吗)|^\s*技能\s*$"
+    r"|技能.{0,6}(?:有哪些|有什么|有啥|列表|清单|大全|都有|是什么|哪些|有几|怎么用|吗)|^\s*(?:[你您]的)?技能\s*$"
+)
+_HOW = regex(r"\bhow\b|怎么用|如何用|怎样用|如何使用|怎么使用|怎样使用")
+_AGENTS = regex(
+    r"\b(?:which|what|any|other)\b.{0,20}\bagents?\b.{0,20}\b(?:ask|consult|there|have|know|available)\b|\bother agents\b"
+    r"|\bwho (?:else )?can (?:you|i|we) (?:ask|consult)\b|\bwho can be (?:asked|consulted)\b"
+    r"|(?:哪些|什么|有没有|几个|其他|别的|哪个).{0,8}智能体|智能体.{0,4}(?:有哪些|列表|吗)|(?:能|可以|会)(?:咨询|问)(?:谁|哪些人)"
 )
 _WHO_EN = (
     rf"(?:(?:the|our|your|another|other|an?)\s+)*(?:agent\s+)?"
@@ -83,7 +90,7 @@ _ASKING = regex(r"^(?:consult|get|ask|talk to|check with|问|咨询|请教)")
 class CalledUpon:
     """What a clause says of a skill (Kind.SKILL, Kind.SKILLS) or an agent (Kind.CONSULT); Kind.HELD where it says not to.
 
-    `said` is the name or the words for it; empty where all skills are asked after, or any agent. `names` are other names of the clause.
+    `said` is the name or the words for it; empty where all skills or agents are asked after. `names` are other names of the clause.
     `is_bare`: nothing says that it is a skill.
     """
 
@@ -117,7 +124,7 @@ def _skill_in(message: Masked, clause: str) -> CalledUpon | None:
             return None
         if PROHIBITION.search(clause):
             return CalledUpon(Kind.HELD, said)
-        if _USE.search(clause) or _ALONE.match(clause):
+        if _ALONE.match(clause) or (_USE.search(clause) and not _HOW.search(clause)):
             return CalledUpon(Kind.SKILL, said, others)
         return CalledUpon(Kind.SKILLS, said) if _ASKS_ABOUT.search(clause) else None
     words = _IN_WORDS.search(clause)
@@ -135,7 +142,7 @@ def _agent_in(message: Masked, clause: str) -> CalledUpon | None:
     asking = clause if forbidden is None else clause[forbidden.end() :]
     asked = _ASKED_EN.match(asking) or _ASKED_ZH.match(asking)
     if asked is None:
-        return None
+        return CalledUpon(Kind.CONSULT) if forbidden is None and _AGENTS.search(clause) else None
     who = asked.group("who")
     name = next(iter(message.names_in(who)), "")
     is_consulted = asked.group("verb").startswith(("consult", "咨询"))

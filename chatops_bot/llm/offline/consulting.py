@@ -23,6 +23,10 @@ _WHAT = Phrase(
     "要问 {agent} 什么？请把问题写在一起，例如：`问一下 {plain}：nightly-report 为什么失败？`",
     "What is {agent} to be asked? Say it together, e.g. `ask {plain} why nightly-report failed`",
 )
+_THESE = Phrase(
+    "这里可以咨询：{agents}。说法：`问一下 {plain}：nightly-report 为什么失败？`",
+    "These can be consulted here: {agents}. Say e.g. `ask {plain} why nightly-report failed`",
+)
 _ANSWERED = Phrase("{agent} 的回答：", "{agent} answered:")
 _INCOMPLETE = Phrase("（回答不完整。）", "(The answer is incomplete.)")
 
@@ -40,6 +44,9 @@ def consult(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
     agents = conversation.agents
     if not agents:
         raise Told(_NOBODY.filled(tool=code(CONSULT_AGENT)).said_in(desk.language))
+    if not intent.said:
+        listed = _THESE.filled(agents=report.listed(agents), plain=agents[0])
+        return Answer(listed.said_in(desk.language))
     agent = _meant(agents, intent.said)
     if agent is None:
         said = _UNKNOWN.filled(name=code(intent.said), agents=report.listed(agents))

@@ -20,7 +20,7 @@ from chatops_bot.llm.offline.lookup import Task, folded, nearest, target_in, tas
 from chatops_bot.llm.offline.quoting import code, one_line
 from chatops_bot.llm.offline.understanding import Intent
 
-_LINE_CHARS = 160
+_LINE_CHARS = 120
 _MOST_LISTED = 40
 _MOST_DECISIONS = 4
 
@@ -68,7 +68,7 @@ def list_skills(desk: Desk, conversation: Conversation, intent: Intent) -> Answe
     language = desk.language
     if intent.said:
         skill = _meant(conversation, intent.said, language)
-        about = _about(skill, language, len(skill.description))
+        about = _about(skill, language, len(skill.described_in(language)))
         return Answer(_ONE.filled(name=code(skill.name), about=about).said_in(language))
     shown = sayable(conversation)
     personal = len(conversation.skills) - len(shown)
@@ -99,7 +99,8 @@ def _is_able(skill: Skill) -> bool:
 
 def _about(skill: Skill, language: Language, most: int) -> str:
     """What a skill is for: as many sentences of its description as fit, those in the asker's language where it has some."""
-    said = one_line(skill.description, len(skill.description) + 1)
+    described = skill.described_in(language)
+    said = one_line(described, len(described) + 1)
     sentences = _SENTENCE.findall(said)
     own = [each for each in sentences if (_HAN.search(each) is not None) == (language == "zh")] or sentences
     kept = own[0]
@@ -174,9 +175,11 @@ def _meant(conversation: Conversation, said: str, language: Language) -> Skill:
     words = set(re.findall(r"[a-z0-9]+|[\u4e00-\u9fff]+", said.lower()))
     if "-" in said:
         words = set()  # the name of another skill, and not words for one
-    fits = [skill for skill in shown if words & set(skill.name.split("-"))] or [
-        skill for skill in shown if words and all(word in skill.description.lower() for word in words)
-    ]
+    letters = {letter for word in words for letter in (word if _HAN.search(word) else [word])}
+    fits = [skill for skill in shown if words & set(skill.name.split("-"))]
+    for skill in () if fits or not letters else shown:
+        described = f"{skill.description} {skill.description_zh}".lower()
+        fits += [skill] if all(one in described for one in letters) else []
     if len(fits) == 1:
         return fits[0]
     if fits:

@@ -10,8 +10,6 @@ A local minute that daylight saving skips becomes the next one that exists; one 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from croniter import CroniterBadDateError, croniter
-
 from chatops_bot.domain.language import Phrase
 from chatops_bot.toolsets.scheduler.formatting import counted
 
@@ -39,6 +37,11 @@ class BadCron(ValueError):
 
 def next_times(expression: str, after: datetime, zone: tzinfo, count: int) -> list[datetime]:
     """The first `count` times strictly after `after`, in `zone`. Raises BadCron, also for one that never comes (30 February)."""
+    from croniter import (  # a start needs none of it, and it takes long to import
+        CroniterBadDateError,
+        croniter,
+    )
+
     walk = croniter(
         _spelled_out(expression),
         after.astimezone(zone).replace(tzinfo=None),
