@@ -148,7 +148,9 @@ def _read_agent(path: Path) -> AgentConfig:
             return value
         if "phrases" in agent:
             raise ConfigInvalid(f"{path}: agent.phrases: no agent has phrases of its own; remove it.")
-        lang = agent.get("lang")  # one that is missing or wrong is told as such, and phrases are nobody's to add
+        lang = agent.get(
+            "lang"
+        )  # one that is missing or wrong is told as such, and phrases are nobody's to add
         return value | {"agent": agent | {"phrases": load_phrases()[lang if lang in LANGUAGES else "en"]}}
 
     return _read(path, _AgentFile, with_phrases).agent

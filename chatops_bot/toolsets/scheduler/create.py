@@ -64,7 +64,7 @@ class CreateTask:
                 (Phrase("将执行的内容", "What will be executed"), arguments.payload),
                 (
                     Phrase("接下来三次运行", "Next three runs"),
-                    ", ".join(run_time(each, clocks) for each in times),
+                    "\n".join(run_time(each, clocks) for each in times),
                 ),
                 *executor_warning(arguments.type, capabilities),
             ),

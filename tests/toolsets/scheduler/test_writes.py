@@ -277,7 +277,7 @@ async def test_a_good_task_shows_everything_and_its_next_three_runs(go, call):
     }
     assert details(plan) == {
         "What will be executed": NEW_TASK["payload"],
-        "Next three runs": "2026-03-03 02:00 UTC, 2026-03-04 02:00 UTC, 2026-03-05 02:00 UTC",
+        "Next three runs": "2026-03-03 02:00 UTC\n2026-03-04 02:00 UTC\n2026-03-05 02:00 UTC",
     }
     assert writes(go) == []
 
@@ -286,12 +286,12 @@ async def test_a_good_task_shows_everything_and_its_next_three_runs(go, call):
 async def test_whoever_asks_from_another_time_zone_sees_the_runs_in_both(call):
     shown = details(await call.plan("create_task", NEW_TASK, zone="Asia/Shanghai"))
     assert shown["Next three runs"].startswith(
-        "2026-03-03 02:00 UTC = 10:00 Asia/Shanghai, 2026-03-04 02:00 UTC = "
+        "2026-03-03 02:00 UTC = 10:00 Asia/Shanghai\n2026-03-04 02:00 UTC = "
     )
     shown = details(
         await call.plan("create_task", NEW_TASK | {"cron_expr": "0 18 * * *"}, zone="Asia/Shanghai")
     )
-    assert shown["Next three runs"].startswith("2026-03-02 18:00 UTC = 2026-03-03 02:00 Asia/Shanghai, ")
+    assert shown["Next three runs"].startswith("2026-03-02 18:00 UTC = 2026-03-03 02:00 Asia/Shanghai\n")
     for same in ("", "UTC", "Africa/Accra"):
         shown = details(await call.plan("create_task", NEW_TASK, zone=same))
         assert "=" not in shown["Next three runs"]
