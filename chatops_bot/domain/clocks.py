@@ -46,18 +46,19 @@ class Clocks:
             return f"{minutes.pop()} * * * *" if len(minutes) == 1 else None
         if hour.startswith("*"):
             return expression  # an interval
-        if not (minute.isdecimal() and hour.isdecimal()):
+        hours = hour.split(",")
+        if not (minute.isdecimal() and all(each.isdecimal() for each in hours)):
             return None
-        shown = self._shown(time(int(hour), int(minute)), now)
-        if len(shown) != 1:
+        shown = [at for each in hours for at in self._shown(time(int(each), int(minute)), now)]
+        if len(shown) != len(hours) or len({(days, at.minute) for days, at in shown}) != 1:
             return None
-        days, at = shown[0]
+        (days, at), there = shown[0], ",".join(str(at.hour) for _, at in sorted(shown))
         shifted = (
             _shifted_day(day, days),
             month if days == 0 or month == "*" else None,
             _shifted(weekday, days),
         )
-        return None if None in shifted else f"{at.minute} {at.hour} {' '.join(map(str, shifted))}"
+        return None if None in shifted else f"{at.minute} {there} {' '.join(map(str, shifted))}"
 
     def shown_at(self, expression: str, now: datetime) -> Sequence[tuple[int, time]]:
         """For an expression with one time of day: what the scheduler's clock shows then, within a year, with the days that it is off."""

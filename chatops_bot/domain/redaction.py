@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from operator import is_
 from typing import Any, TypeVar
 
 from chatops_bot.domain.language import Phrase
@@ -73,13 +74,16 @@ class Redactor:
         return phrase if zh == phrase.zh and en == phrase.en else replace(phrase, zh=zh, en=en)
 
     def value(self, value: Any) -> Any:
-        """A JSON value with every string in it redacted, keys included."""
+        """A JSON value with every string in it redacted, keys included; one without secrets comes back as it is."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
-            return {self.text(str(key)): self.value(item) for key, item in value.items()}
+            items = {self.text(str(key)): self.value(item) for key, item in value.items()}
+            is_clean = all(map(is_, items.values(), value.values())) and all(map(is_, items, value))
+            return value if is_clean and type(value) is dict else items
         if isinstance(value, list | tuple):
-            return [self.value(item) for item in value]
+            listed = [self.value(item) for item in value]
+            return value if type(value) is list and all(map(is_, listed, value)) else listed
         return value
 
     def held_back(self, text: str) -> int:

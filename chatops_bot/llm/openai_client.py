@@ -122,8 +122,6 @@ class OpenAIClient:
         patience = _Patience(self._timeouts)
         response, data = await self._open(request, patience.deadline)
         try:
-            if not data:
-                raise self._errors.nothing()
             while data:
                 deltas = parser.feed(data)
                 for delta in deltas:

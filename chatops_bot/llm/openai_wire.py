@@ -97,6 +97,7 @@ class AnswerParser:
         self._model = model
         self._events: EventSplitter | None = None
         self._document: bytearray | None = None
+        self._is_silent = True
         self._calls = CallSorter()
         self._think = ThinkSplitter(thinks_first or "")
         self._stray = StrayEnd() if thinks_first is None else None
@@ -189,6 +190,7 @@ class AnswerParser:
             data = data.lstrip(b"\xef\xbb\xbf \t\r\n")
             if not data:
                 return []
+            self._is_silent = data[:1] == b":"  # a comment, by which a busy server holds the connection
             if data[:1] == b"<":
                 raise self._errors.web_page()
             if data[:1] in (b"{", b"["):
@@ -212,6 +214,7 @@ class AnswerParser:
 
     def _take(self, events: list[bytes], deltas: _Deltas) -> None:
         """Add what the events say, up to the one that ends the answer. Runs for every word of every answer."""
+        self._is_silent = self._is_silent and not events
         for event in events:
             word = word_in(event) if self._expects_word else None
             if word is None:
@@ -272,15 +275,18 @@ class AnswerParser:
 
     def _lenient(self, event: bytes, error: Exception) -> Chunk:
         """A chunk as the standard library reads it, which takes NaN, with halves of characters put together and without the nulls
-        that some gateways put into lists. Raises what `_undecodable` says for one that is no chunk all the same."""
+        that some gateways put into lists. Raises what `_unfinished` says for one that is no chunk all the same."""
         try:
             value = json.loads(self._mender.mend(event))
             return msgspec.convert(_without_nulls(value), Chunk, strict=False)
         except (ValueError, RecursionError):
-            raise self._undecodable() from error
+            raise self._unfinished() from error
 
-    def _undecodable(self) -> ModelError:
-        """Broken JSON is a broken-off answer once the provider has spoken the protocol, and rubbish before."""
+    def _unfinished(self) -> ModelError:
+        """The error of an answer that ends before it is whole, or holds broken JSON: it broke off once the provider has spoken the
+        protocol, and is rubbish before, unless it said nothing at all."""
+        if self._is_silent:
+            return self._errors.nothing()
         return self._errors.broke_off() if self._reasons else self._errors.rubbish()
 
     def _said(self, choice: int, said: Said, deltas: _Deltas) -> None:
@@ -344,7 +350,7 @@ class AnswerParser:
     def _finished(self) -> Finished:
         reasons = frozenset(self._reasons.values())
         if reasons & _FAILED or not (self._done or self.answered):
-            raise self._errors.broke_off() if self._reasons else self._errors.rubbish()
+            raise self._unfinished()
         if reasons & _BLOCKED:
             reason = FinishReason.BLOCKED
         elif reasons & _TRUNCATED:

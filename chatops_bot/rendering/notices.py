@@ -78,4 +78,5 @@ SECONDS = Phrase("{value} 秒", "{value} s")
 
 # Buttons
 STOP = Phrase("停止", "Stop")
+TAKE_BACK = Phrase("撤回", "Take back")
 CANCEL = Phrase("返回", "Go back")

@@ -256,7 +256,9 @@ class TurnView:
 
     def _tail(self, *, has_text: bool) -> tuple[Block, ...]:
         if self._outcome is None:
-            stop = Button("stop", notices.STOP.said_in(self._language), self._stop_value)
+            waits = self._state is not None and self._state is not notices.HANDED_OVER
+            label = notices.TAKE_BACK if waits else notices.STOP
+            stop = Button("stop", label.said_in(self._language), self._stop_value)
             notes = tuple(self._notice(note, "info") for note in self._notes)
             silent = (Lines((self._silent.said_in(self._language),)),) if self._silent and has_text else ()
             return (*notes, *silent, Buttons((stop,)))

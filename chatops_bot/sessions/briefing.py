@@ -102,10 +102,9 @@ class Briefer:
         trail = SkillTrail(entries)
         history = project(entries, marks=marks, words=agent.phrases.calls, skills=skills.names, trail=trail)
         loaded = loaded_in(history)
-        intent, session = (
-            intent_of(turn_input.text, self._choice),
-            self._circumstances.of(agent, turn_input, entries),
-        )
+        # A filled form is no request of a kind: its sentence is the bot's own.
+        intent = intent_of(turn_input.text, None if turn_input.filled else self._choice)
+        session = self._circumstances.of(agent, turn_input, entries)
         toolbox, suggested = self._toolbox(skills, agent, turn_input, intent, session)
         rounds = _bring(skills.at_work(loaded), toolbox)
         personal = self._clean(self._told(personal_skills, skills, loaded, agent))

@@ -114,9 +114,13 @@ class SqliteStore:
         """
         key = key or ChainKey.of(secrets.token_bytes(32))
         file = await SqliteFile.open(path, MIGRATIONS)
-        await file.write(partial(seal_old_rows, key=key, now=clock.now()))
-        await file.write(lambda db: db.execute(RELEASE))
-        opening = await SqliteLeases(file, clock).take("opening", "whoever opens the file", 0)
+        try:
+            await file.write(partial(seal_old_rows, key=key, now=clock.now()))
+            await file.write(lambda db: db.execute(RELEASE))
+            opening = await SqliteLeases(file, clock).take("opening", "whoever opens the file", 0)
+        except BaseException:
+            await file.aclose()
+            raise
         return cls(file, clock, key, f"bot_{opening}")
 
     @property

@@ -11,7 +11,7 @@ import fcntl
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO, TypeVar
@@ -41,7 +41,13 @@ class SqliteFile:
     @classmethod
     async def open(cls, path: Path, migrations: Sequence[str]) -> "SqliteFile":
         """Open or create the file and bring its schema forward. Raises StoreError in one sentence when it cannot."""
-        return await asyncio.to_thread(cls._open, path, migrations)
+        opening = asyncio.create_task(asyncio.to_thread(cls._open, path, migrations))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            with suppress(StoreError):
+                await (await opening).aclose()  # nobody has it
+            raise
 
     @classmethod
     def _open(cls, path: Path, migrations: Sequence[str]) -> "SqliteFile":

@@ -85,8 +85,8 @@ def _redacted(result: ToolResult, redactor: Redactor) -> ToolResult:
     summary = redactor.phrase(result.summary)
     suggestions = tuple(map(redactor.phrase, result.suggestions))
     answers = tuple(map(redactor.phrase, result.answers))
-    clean = (content, summary, suggestions, answers)
-    if clean == (result.content, result.summary, result.suggestions, result.answers):
+    said, was_said = (summary, suggestions, answers), (result.summary, result.suggestions, result.answers)
+    if content is result.content and said == was_said:
         return result
     return replace(result, content=content, summary=summary, suggestions=suggestions, answers=answers)
 

@@ -163,14 +163,16 @@ async def test_a_selection_in_a_growing_answer_stays(
     assert await page.evaluate("() => getSelection().toString()") == "cause"
 
 
-async def test_an_empty_conversation_says_what_it_is_for_and_offers_questions_in_both_languages(
-    open_page: Pages,
+@pytest.mark.parametrize(("person", "changes"), [("oscar", 1), ("vera", 0)])
+async def test_an_empty_conversation_says_what_it_is_for_and_offers_questions_that_the_reader_may_ask(
+    open_page: Pages, person: str, changes: int
 ) -> None:
-    page = await open_page("oscar")
+    page = await open_page(person)
     await expect(page.get_by_role("heading", name=re.compile("very beginning of #incidents"))).to_be_visible()
     examples = page.get_by_role("group", name="Try one of these:").get_by_role("button")
     languages = await examples.evaluate_all("nodes => nodes.map(node => node.lang)")
-    assert set(languages) == {"en", "zh"}
+    assert set(languages) == {"en"}
+    await expect(examples.filter(has_text="Pause")).to_have_count(changes)
     await examples.first.click()
     write = page.get_by_role("combobox", name="Message #incidents")
     await expect(write).to_be_focused()
@@ -279,3 +281,52 @@ async def test_a_lost_connection_can_be_tried_again_at_once_and_keeps_the_text(
         # The browser itself logs refused connections; nothing else may have gone wrong.
         open_page.problems[:] = [text for text in open_page.problems if "ERR_CONNECTION_REFUSED" not in text]
         await page.close()
+
+
+async def test_a_thread_with_more_news_than_fits_opens_at_the_first_of_them(
+    workspace: Workspace, bot: Bot, open_page: Pages
+) -> None:
+    """A card is read from its head, not from its buttons."""
+    incidents, vera = channel_of(workspace, "incidents"), workspace.identity.person("vera")
+    assert vera is not None
+    root = await bot.post(incidents, "why is it slow?")
+    await bot.post(incidents, "an old reply", thread_ts=root)
+    page = await open_page("vera")
+    card = f"<@{vera.id}> *Approval needed*\n" + "\n".join(f"line {number}" for number in range(60))
+    await bot.post(incidents, card, thread_ts=root)
+    unread = page.get_by_role("link", name=re.compile("why is it slow"))
+    await unread.first.click()
+    thread = page.locator("#thread")
+    await expect(thread.get_by_role("separator", name="New")).to_be_in_viewport()
+    await expect(thread.get_by_text("Approval needed")).to_be_in_viewport()
+    await thread.get_by_role("button", name="Jump to newest").click()
+    await expect(thread.get_by_text("line 59")).to_be_in_viewport()
+
+
+async def test_a_thread_whose_first_message_has_no_text_is_called_by_its_heading(
+    workspace: Workspace, bot: Bot, open_page: Pages
+) -> None:
+    incidents, vera = channel_of(workspace, "incidents"), workspace.identity.person("vera")
+    assert vera is not None
+    page = await open_page("vera")
+    root = await bot.post(incidents, "", attachments=[{"title": "DiskFull on db-1", "text": "97 %"}])
+    await bot.post(incidents, f"<@{vera.id}> look", thread_ts=root)
+    await expect(page.get_by_role("link", name=re.compile("^DiskFull on db-1"))).to_be_visible()
+    await page.keyboard.press("Control+k")
+    await expect(page.get_by_role("option", name="DiskFull on db-1")).to_be_visible()
+
+
+async def test_the_last_entry_of_a_long_jump_list_can_be_seen(
+    workspace: Workspace, bot: Bot, open_page: Pages
+) -> None:
+    incidents, vera = channel_of(workspace, "incidents"), workspace.identity.person("vera")
+    assert vera is not None
+    for number in range(25):
+        root = await bot.post(incidents, f"question {number}")
+        await bot.post(incidents, f"<@{vera.id}> look", thread_ts=root)
+    page = await open_page("vera")
+    await expect(page.get_by_role("link", name=re.compile("^question 0,"))).to_be_attached()
+    await page.keyboard.press("Control+k")
+    await page.keyboard.press("ArrowUp")
+    await expect(page.get_by_role("option").last).to_have_attribute("aria-selected", "true")
+    await expect(page.get_by_role("option").last).to_be_in_viewport(ratio=0.9)

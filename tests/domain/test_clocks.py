@@ -38,6 +38,8 @@ NOW = datetime(2026, 11, 30, 4, 0, tzinfo=UTC)
         ("Europe/Berlin", "UTC", "15 * * * *", "15 * * * *"),
         ("Asia/Kolkata", "UTC", "15 * * * *", "45 * * * *"),
         ("Asia/Shanghai", "UTC", "0 9-17 * * 1-5", None),
+        ("Asia/Shanghai", "UTC", "0 9,18 * * *", "0 1,10 * * *"),
+        ("Asia/Shanghai", "UTC", "0 2,9 * * *", None),
         ("", "", "0 2 * * *", "0 2 * * *"),
     ],
 )

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import sys
+from types import MappingProxyType
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -191,3 +192,14 @@ def test_what_was_clean_is_secret_once_it_is_known_to_be():
     assert redactor.text("correct-horse") == "[redacted:configured]"
     redactor.show("argument")
     assert redactor.text("correct-horse") == "correct-horse"
+
+
+def test_a_value_without_secrets_is_the_same_one_and_always_plain_json():
+    redactor = Redactor()
+    clean = {"rows": [{"name": "one"}, 1, None], "ok": True}
+    assert redactor.value(clean) is clean
+    odd = {"rows": (MappingProxyType({"name": "one"}),), 1: "a number"}
+    assert json.dumps(redactor.value(odd)) == '{"rows": [{"name": "one"}], "1": "a number"}'
+    assert redactor.value({"rows": [{"key": "xoxb-123456789012-abcdEFGH"}]}) != {
+        "rows": [{"key": "xoxb-123456789012-abcdEFGH"}]
+    }

@@ -11,6 +11,7 @@ import pytest
 
 from chatops_bot.agent.written_call import WrittenCallGuard
 from chatops_bot.app.evals.grounding import numbers_in
+from chatops_bot.context.entities import entities_in
 from chatops_bot.context.followups import FollowupSplitter
 from chatops_bot.context.hardening import block, inline
 from chatops_bot.context.next_steps import wants_brevity
@@ -47,6 +48,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "the terminal": settled,
     "letters nobody sees": shown,
     "numbers of an answer": numbers_in,
+    "numbers and names": entities_in,
 }
 PIECES = (
     "\n", " ", "\t", "a", "A", "0", "-", "#", "`", "*", "_", "[", "]", "(", ")", "<", ">", ":", "/", ".", ",", "，", "。", "是", "\\",

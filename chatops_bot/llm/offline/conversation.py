@@ -82,6 +82,8 @@ def read(request: ModelRequest) -> Conversation:
     history, turn = messages[:start], messages[start:]
     said = [message for message in turn if isinstance(message, AssistantMessage)]
     records, proposals = decisions_in(history)
+    context = next((message.text for message in turn if isinstance(message, ContextMessage)), "")
+    now = _now(context)
     return Conversation(
         text=text,
         author=asked.author if isinstance(asked, UserMessage) else "",
@@ -94,7 +96,7 @@ def read(request: ModelRequest) -> Conversation:
         history=history,
         earlier=tuple(reversed([*_earlier(messages)])),
         offered={tool.name: tool for tool in request.tools if request.may_call},
-        now=next((_now(message.text) for message in turn if isinstance(message, ContextMessage)), None),
+        now=now,
         skills=request.skills,
         agents=request.agents,
         is_shared=request.is_shared,

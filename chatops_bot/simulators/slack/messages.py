@@ -218,8 +218,8 @@ def unread(connection: sqlite3.Connection, channel: str, user: str, *, direct: b
 
 
 def unread_threads(connection: sqlite3.Connection, channel: str, user: str) -> list[Json]:
-    """The threads of a channel with replies that a user has not read, the latest reply first: {thread_ts, text, unread,
-    mentions, latest_reply}. Only threads that the user wrote in or follows count, and replies that name the user."""
+    """The threads of a channel with replies that a user has not read, the latest reply first: {thread_ts, text, heading,
+    unread, mentions, latest_reply}. Only threads that the user wrote in or follows count, and replies that name the user."""
     rows = connection.execute(
         """
         SELECT reply.thread_ts, root.body, COUNT(*), SUM(reply.body LIKE :named), MAX(reply.ts)
@@ -237,13 +237,22 @@ def unread_threads(connection: sqlite3.Connection, channel: str, user: str) -> l
     return [
         {
             "thread_ts": thread_ts,
-            "text": json.loads(root).get("text", ""),
+            **_title(json.loads(root)),
             "unread": unread,
             "mentions": mentions,
             "latest_reply": latest,
         }
         for thread_ts, root, unread, mentions, latest in rows
     ]
+
+
+def _title(root: Json) -> Json:
+    """What a list calls a thread by: its root's `text`, and for one without, the `heading` of what stands in its place."""
+    inside = [*root.get("attachments", ()), *root.get("blocks", ())]
+    texts = [part.get("title") or part.get("fallback") or part.get("text") for part in inside]
+    said = [text.get("text") if isinstance(text, dict) else text for text in texts]
+    heading = next((text for text in said if isinstance(text, str) and text.strip()), "")
+    return {"text": root.get("text", ""), "heading": heading}
 
 
 def follow(connection: sqlite3.Connection, channel: str, user: str, thread_ts: str) -> None:

@@ -119,7 +119,7 @@ class CreateTaskArguments(Arguments):
         AskedAs(
             Phrase("名称", "Name"),
             Phrase("不能与已有任务重名。", "No other task may have it."),
-            example="nightly-report",
+            example="rotate-logs",
         ),
     ]
     type: Annotated[

@@ -167,6 +167,8 @@ async function openPane(pane) {
   await loading.newest(pane);
   if (pane.key !== key) return;
   reading.drawLine(pane, unread);
+  pane.render();
+  if (pane.thread) pane.toUnread();
   await reading.seen(pane);
 }
 

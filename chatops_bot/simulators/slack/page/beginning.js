@@ -5,15 +5,17 @@ import { language, t } from "./words.js";
 
 /** Questions that the bot understands, with and without a language model. */
 const QUESTIONS = {
-  en: ["What failed in the last 24 hours?", "Why did db-backup fail?", "Pause db-backup"],
-  zh: ["最近有哪些任务失败了？", "暂停 db-backup"],
+  en: ["What failed in the last 24 hours?", "Why did db-backup fail?", "How healthy is the scheduler?"],
+  zh: ["最近有哪些任务失败了？", "db-backup 为什么失败？", "整体健康状况如何？"],
 };
+const CHANGES = { en: "Pause db-backup", zh: "暂停 db-backup" };
 
 export function beginning(channel, name, store) {
   const direct = channel.kind === "im";
   const bot = store.bot?.name;
-  const languages = language === "zh" ? ["zh", "en"] : ["en", "zh"];
-  const examples = languages.flatMap((lang) => QUESTIONS[lang].map((question) => example(question, lang, direct, bot)));
+  // Who may only look is not sent into a refusal.
+  const questions = [...QUESTIONS[language], ...(store.me.role === "viewer" ? [] : [CHANGES[language]])];
+  const examples = questions.map((question) => example(question, language, direct, bot));
   return h(
     "div",
     { class: "beginning" },

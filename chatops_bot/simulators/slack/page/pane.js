@@ -74,6 +74,17 @@ export class Pane {
     this.needs.seen(this);
   }
 
+  /** To the line above what is new, where more is new than fits: a card is read from its head. */
+  toUnread() {
+    const line = this.list.querySelector(".divider-row.unread");
+    if (!line) return;
+    const top = line.getBoundingClientRect().top;
+    if (this.list.getBoundingClientRect().bottom - top <= this.scroller.clientHeight) return;
+    this.following = false;
+    this.scroller.scrollTop += top - this.scroller.getBoundingClientRect().top;
+    this.#drawPill();
+  }
+
   /** Tells the pane that a message from somebody else arrived in what it shows. */
   arrived() {
     if (this.following) return;

@@ -2,6 +2,7 @@
 // Live events fold into it; whoever draws subscribes to `onChange`, which is called once per burst of changes.
 
 import { Drafts } from "./drafts.js";
+import { t } from "./words.js";
 
 export const threadKey = (channel, thread) => `${channel}/${thread}`;
 const byTs = (a, b) => Number(a.ts) - Number(b.ts);
@@ -75,11 +76,12 @@ export class Store {
     this.changed();
   }
 
-  /** The first line of a thread's root, without markup and without the names that it calls. */
-  threadTitle({ html = "" }) {
+  /** The first line of a thread's root, without markup and without the names that it calls; of one without text, its first heading. */
+  threadTitle({ html = "", heading = "" }) {
     const template = document.createElement("template");
     template.innerHTML = html.split(/<(?:br|blockquote|pre)\b/).find(Boolean) ?? "";
-    return template.content.textContent.replace(/^(@\S+\s+)+/, "").slice(0, 80);
+    const said = template.content.textContent.replace(/^(@\S+\s+)+/, "").trim();
+    return (said || heading || t("thread")).slice(0, 80);
   }
 
   /** What waits for the reader: mentions in channels, direct messages, and threads. */
