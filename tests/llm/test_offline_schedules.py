@@ -10,6 +10,7 @@ from chatops_bot.llm.offline.arguments import mask
 from chatops_bot.llm.offline.cron import problem_of
 from chatops_bot.llm.offline.quoting import Reader
 from chatops_bot.llm.offline.schedules import cron_in, wrong_cron_in
+from chatops_bot.llm.offline.understanding import understand
 from chatops_bot.llm.offline.windows import Window, window_in
 from tests.llm.offline_play import play
 
@@ -218,6 +219,24 @@ def at(day: int, hour: int, minute: int = 0) -> datetime:
         ("failures on nov 27", Window(59, at(27, 0), at(28, 0))),
         ("yesterday between 14:00 and 16:00", Window(21, at(28, 14), at(28, 16))),
         ("昨天14点到16点", Window(21, at(28, 14), at(28, 16))),
+        ("昨晚八点以后有哪些失败", Window(15, at(28, 20))),
+        ("昨晚12点以后", Window(11, at(29, 0))),
+        ("昨夜两点以后有失败吗", Window(9, at(29, 2))),
+        ("昨晚20点以来", Window(15, at(28, 20))),
+        ("晚上九点以后有什么报错", Window(14, at(28, 21))),
+        ("昨晚十点到今天早上六点有失败吗", Window(13, at(28, 22), at(29, 6))),
+        ("昨晚11点到凌晨2点", Window(12, at(28, 23), at(29, 2))),
+        ("昨天晚上八点到十点的失败", Window(15, at(28, 20), at(28, 22))),
+        ("昨天下午三点到五点", Window(20, at(28, 15), at(28, 17))),
+        ("昨天上午十点到两点", Window(25, at(28, 10), at(28, 14))),
+        ("08:40 和 09:00 之间有失败吗", Window(2, NOW.replace(hour=8, minute=40), at(29, 9))),
+        ("what failed since last night at 8", Window(15, at(28, 20))),
+        ("what failed after 2am last night", Window(9, at(29, 2))),
+        ("since last night", Window(17, at(28, 18))),
+        ("between 2 and 4am", Window(9, at(29, 2), at(29, 4))),
+        ("from 10 to 2pm yesterday", Window(25, at(28, 10), at(28, 14))),
+        ("between 9pm and 11pm yesterday", Window(14, at(28, 21), at(28, 23))),
+        ("from yesterday 22:00 to today 06:00", Window(13, at(28, 22), at(29, 6))),
         ("last 30 min", Window(1, NOW - timedelta(minutes=30))),
         ("过去 90 分钟", Window(2, NOW - timedelta(minutes=90))),
         ("过去 2 小时", Window(2)),
@@ -230,6 +249,23 @@ def at(day: int, hour: int, minute: int = 0) -> datetime:
 )
 def test_a_window_is_read_in_the_askers_zone(text: str, window: Window | None):
     assert window_in(mask(text).text, NOW) == window
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "what failed between 08:00 and 09:00?",
+        "between 08:00 and 09:00, what failed?",
+        "why did nightly-report fail between 8am and 9am",
+        "runs between 08:00 and 09:00",
+        "overview between 8 and 9am",
+        "今天 8 点和 9 点之间有哪些失败？",
+        "今天早上八点到九点，有什么报错？",
+    ],
+)
+def test_a_window_with_two_ends_holds_for_what_is_asked_of_it(text: str):
+    (intent,) = understand(text, NOW)
+    assert (intent.window, intent.target.run_ids) == (Window(3, at(29, 8), at(29, 9)), ())
 
 
 @given(st.text(max_size=60))

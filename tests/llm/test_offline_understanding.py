@@ -382,6 +382,49 @@ def test_a_question_that_goes_on_is_about_the_task_of_the_thread(text: str):
     assert (intent.kind, intent.target) == (Kind.DETAIL, Target(is_reference=True))
 
 
+PAUSED = """
+    what is paused?
+    what's paused right now?
+    which are paused?
+    which ones are disabled?
+    anything paused?
+    is anything paused?
+    are any tasks paused?
+    what has been paused?
+    show me what is still suspended
+    list paused
+    哪些任务暂停了
+    暂停了哪些
+    哪些是暂停的
+    有没有暂停的
+    有什么被暂停了吗
+    现在停用了什么
+    停用的有哪些
+    谁被暂停了
+    什么任务是暂停状态
+"""
+NOT_A_LIST = """
+    why is it paused?
+    who paused nightly-report?
+    is nightly-report paused?
+    what was paused by oscar?
+    did you pause it?
+    pause nightly-report
+    为什么暂停了
+    什么时候暂停的
+    nightly-report 被暂停了吗
+    暂停 nightly-report
+    谁暂停了它
+"""
+
+
+def test_what_is_paused_is_a_list():
+    for text in map(str.strip, PAUSED.strip().splitlines()):
+        assert [(one.kind, one.scope.status) for one in understand(text)] == [(Kind.LIST, "disabled")], text
+    for text in map(str.strip, NOT_A_LIST.strip().splitlines()):
+        assert Kind.LIST not in [one.kind for one in understand(text)], text
+
+
 def _cases(table: dict[Kind, str]) -> list[tuple[Kind, str]]:
     return [(kind, line.strip()) for kind, lines in table.items() for line in lines.strip().splitlines()]
 

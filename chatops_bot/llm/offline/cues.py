@@ -131,6 +131,11 @@ QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         r"|what can you do|what do you do|how (?:do|can) i use|who are you|how (?:do|to|can|could|would)\b.*\b(?:pause|resume|delete|trigger|create|retry|run)\b"
         r"|你能做什么|你会什么|能干什么|能做什么|怎么用|使用说明|你是谁"
         r"|(?:怎么|如何|怎样)(?!.*被).{0,6}(?:暂停|恢复|删除|触发|创建|新建|重试)")),
+    (Kind.LIST, regex(
+        r"\b(?:what(?:'s)?|which(?: ones?)?|any(?:thing|one)?|something|list|all)\b(?: else)?(?: (?:is|are|has|have|was|were|got|been|that|all|still|currently|now|right)\b)*"
+        r" (?:paused|disabled|suspended|enabled|active)\b(?! by\b)"
+        r"|(?:(?<!为)什么(?!时候|原因)|哪些|哪几个|有没有|谁(?=被))(?:任务)?(?:是|都|被|还|已经?|现在|正在)*(?:暂停|停用|禁用|启用)(?:着|了|的|状态|中|吗|\s*$)"
+        r"|(?:暂停|停用|禁用|启用)(?:着|了|的)(?:是|都|有)*(?:什么(?!时候|原因)|哪些|哪几个)")),
     (Kind.VERIFY, regex(
         r"\b(?:why|what|who|when)\b.*\b(?:rejected|rejection)\b|\bwh(?:y|o)\b.*\breject (?:it|that|this|the (?:change|proposal))\b"
         r"|(?:为什么|为何|为啥|怎么|谁|何时|什么时候).{0,8}拒绝|被拒|拒绝.{0,6}(?:原因|理由|为什么)")),

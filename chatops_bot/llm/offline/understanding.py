@@ -44,7 +44,9 @@ _CLAUSE_END = regex(
     r"[,、]|\b(?:and then|and also|and|then|also|plus)\b|\b(?=(?:but|instead)\b)"
     r"|并且|(?<!合)并(?![发行])|然后|接着(?!跑|运行|执行)|同时|另外|顺便|以及|(?=但是|但|不过|而是)"
 )
-
+_BETWEEN = regex(
+    r"\bbetween\b(?P<first>[^,、]{1,40}?)\band\b(?=\s*(?:(?:yesterday|today|this morning)\s+(?:at\s+)?)?\d)"
+)
 
 EVERYTHING = Scope()
 
@@ -120,8 +122,9 @@ def _held(intent: Intent, why: Hold = Hold.NEGATED) -> Intent:
 def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: datetime | None) -> None:
     hold = next((hold for hold, pattern in cues.HOLDS if pattern.search(sentence)), None)
     is_prohibited = is_reported = False
+    apart: Window | None = None
     first = len(intents)
-    clauses = _CLAUSE_END.split(sentence)
+    clauses = _CLAUSE_END.split(_BETWEEN.sub(r"between\g<first>to", sentence))
     recurs = cues.RECURRING.search(sentence) is not None
     is_new = recurs and any(map(_creates, clauses))
     for clause in clauses:
@@ -156,7 +159,10 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
             elif is_alteration(clause):
                 intents.append(Intent(Kind.ALTER, Target(message.names_in(clause), ids_in(clause).tasks)))
             else:
+                known = len(intents)
                 _read_question(message, clause, intents, now)
+                alone = window_in(clause, now) if len(intents) == known else None
+                apart = apart or alone
             continue
         held = (
             Hold.NEGATED if is_prohibited else Hold.REPORTED if is_reported and not wish.is_polite else hold
@@ -169,9 +175,18 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
         held = held or (Hold.PART if wish.is_partial else None)
         intent = Intent(wish.kind, _target(message, clause, wish.kind, wish.words))
         intents.append(_held(intent, held) if held else intent)
+    if apart is not None:
+        intents[first:] = [
+            replace(each, window=apart) if each.window is None and each.kind in _ASKS_OF_A_TIME else each
+            for each in intents[first:]
+        ]
     if any(intent.hold is Hold.CONDITIONAL for intent in intents[first:]):
         # "If it fails again, …": the condition is not a question.
         intents[first:] = [intent for intent in intents[first:] if intent.kind is Kind.HELD]
+
+
+_ASKS_OF_A_TIME = frozenset({Kind.FAILURES, Kind.RUNS, Kind.EXPLAIN, Kind.HEALTH, Kind.WORKERS})
+"""Questions that a time in a clause of its own belongs to: "since 14:00, what failed?"."""
 
 
 def _creation(message: Masked, held: Hold | None) -> Intent:

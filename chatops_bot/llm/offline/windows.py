@@ -7,7 +7,7 @@ back from now, so a window also says which of the rows that come back are inside
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import ceil
 
@@ -86,7 +86,7 @@ def _span(clause: str, now: datetime) -> Window | None:
 
 
 _CLOCK = (
-    rf"(?:(?P<part>凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|半夜)?\s*(?P<hour>\d{{1,2}}|(?:{NUMBER})(?=\s*[点时]))"
+    rf"(?:(?P<part>凌晨|清晨|早上|早晨|早|上午|中午|下午|傍晚|晚上|晚间|夜里|夜间|深夜|半夜|晚|夜)?\s*(?P<hour>\d{{1,2}}|(?:{NUMBER})(?=\s*[点时]))"
     rf"\s*(?:(?P<mark>[:点时])\s*(?P<half>半)?(?P<minute>\d{{2}})?\s*分?)?\s*(?P<half_day>am|pm|a\.m\.?|p\.m\.?)?)"
 )
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - twelve words
@@ -134,7 +134,7 @@ _DAYS: tuple[tuple[re.Pattern[str], Day], ...] = tuple(
         (rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{'|'.join(_MONTHS)})[a-z]*\b", _dated),
         (r"大前天", _ago(3)),
         (r"前天|\bthe day before yesterday\b", _ago(2)),
-        (r"昨天|昨日|昨(?=晚|夜|早|上|下|凌)|\byesterday\b", _ago(1)),
+        (r"昨天|昨日|昨(?=晚|夜|早|上|下|凌)|\byesterday\b|\blast night\b", _ago(1)),
         (r"今天|今日|今(?=早|晨|晚|上|下|凌)|\btoday\b|\bthis (?=morning)", _ago(0)),
         (rf"\b(?:last |this |on |since )(?P<weekday>{'|'.join(_WEEKDAYS)})[a-z]*\b", _weekday),
         (r"(?<!每)(?<!每个)(?:上|这|本)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])", _weekday),
@@ -149,9 +149,22 @@ _PARTS: tuple[tuple[re.Pattern[str], int, int], ...] = (
     (regex(r"晚上|今晚|\bevening\b|\btonight\b"), 18, 24),
 )
 _FROM_TO = regex(
-    rf"{_CLOCK}\s*(?:-|~|到|至|\bto\b|\band\b|\buntil\b|\btill\b)\s*" + _CLOCK.replace("?P<", "?P<to_")
+    rf"{_CLOCK}\s*(?:-|~|到|至|和|与|\bto\b|\band\b|\buntil\b|\btill\b)\s*"
+    r"(?:昨天|昨日|昨|今天|今日|今|次日|第二天|(?:yesterday|today|this morning)(?: at)?)?\s*"
+    + _CLOCK.replace("?P<", "?P<to_")
 )
 _AT = regex(rf"(?<![\d:]){_CLOCK}(?![\d:]|\s*(?:个|次|小时|分钟|天|h\b|hours?|min))")
+
+
+_BARE_HOUR = regex(r"\b(?:at|after|since|from|around|about)\s*$")
+"""What makes a number behind it a time, where the sentence says which part of the day is meant."""
+_EVENING, _NOON = ("晚上", "晚间", "夜里", "夜间", "深夜", "半夜", "晚", "夜"), "中午"
+_PART_SAID = (
+    (regex(r"\b(?:last night|tonight|evening|at night)\b|昨晚|昨夜|今晚"), "晚上"),
+    (regex(r"\bafternoon\b"), "下午"),
+    (regex(r"\bmorning\b"), "早上"),
+)
+"""The part of a day that is said apart from its hour: "last night at 8"."""
 
 
 def _day_or_since(clause: str, now: datetime) -> Window | None:
@@ -159,37 +172,61 @@ def _day_or_since(clause: str, now: datetime) -> Window | None:
     start = found[1](found[0], now) if found else None
     rest = clause if found is None else clause[: found[0].start()] + " " + clause[found[0].end() :]
     is_since = _SINCE.search(clause) is not None
-    if _NIGHT.search(clause) and not is_since:
-        first = _midnight(now, 1).replace(hour=NIGHT_BEGINS)
-        return _window(now, first, _midnight(now).replace(hour=NIGHT_ENDS))
     if found is not None and start is None:
         return None
     between = _FROM_TO.search(rest)
-    if between is not None and _has_clock(between) and _has_clock(between, "to_"):
-        return _between(between, start, now)
-    clock = next((match for match in _AT.finditer(rest) if _has_clock(match)), None)
-    time_of_day = _time(clock) if clock is not None else None
+    if between is not None and (_has_clock(between) or _has_clock(between, "to_")):
+        return _between(between, clause, start, now)
+    is_night = _NIGHT.search(clause) is not None
+    said = next((part for pattern, part in _PART_SAID if pattern.search(clause)), "")
+    clock = next((match for match in _AT.finditer(rest) if _is_time(match, said)), None)
+    time_of_day = _time(_spoken(clock), said) if clock is not None else None
     if is_since and time_of_day is not None:
-        first = (start or _midnight(now)) + time_of_day
-        return _window(now, first if first < now else first - timedelta(days=1))
+        return _window(now, _last(start, _of_that_night(time_of_day, is_night), now))
+    if is_night and not is_since:
+        first = _midnight(now, 1).replace(hour=NIGHT_BEGINS)
+        return _window(now, first, _midnight(now).replace(hour=NIGHT_ENDS))
     if start is None:
         return None
     if is_since:
-        return _window(now, start)
+        return _window(now, start + timedelta(hours=NIGHT_BEGINS) if is_night else start)
     part = next(((first, last) for pattern, first, last in _PARTS if pattern.search(clause)), None)
     if part is not None:
         return _window(now, start + timedelta(hours=part[0]), start + timedelta(hours=part[1]))
     return _window(now, start, start + timedelta(days=1))
 
 
-def _between(match: re.Match[str], start: datetime | None, now: datetime) -> Window | None:
-    first, last = _time(match), _time(match, "to_")
+def _of_that_night(time: timedelta, is_night: bool) -> timedelta:
+    """A time of "last night" counts from yesterday's midnight: 2am of it is today."""
+    return time + timedelta(days=1) if is_night and time < timedelta(hours=12) else time
+
+
+def _last(day: datetime | None, time: timedelta, now: datetime) -> datetime:
+    """The last moment before now that has this time of day; of a day that was named, that day's."""
+    moment = (day or _midnight(now)) + time
+    while moment >= now:
+        moment -= timedelta(days=1)
+    return moment
+
+
+def _between(match: re.Match[str], clause: str, start: datetime | None, now: datetime) -> Window | None:
+    """From one time to another. What only one of them says of the half of the day holds for both: "between 2 and 4am"."""
+    said = next((part for pattern, part in _PART_SAID if pattern.search(clause)), "")
+    begins, ends = _spoken(match), _spoken(match, "to_")
+    first = _time(begins, said, ends.half_day)
+    last = _time(ends, said or begins.part, begins.half_day)
     if first is None or last is None:
         return None
-    day = start or _midnight(now)
-    if start is None and day + first >= now:
-        day -= timedelta(days=1)
-    return _window(now, day + first, day + last + (timedelta(days=1) if last <= first else timedelta()))
+    half = timedelta(hours=12)
+    if last <= first and not begins.says_half and ends.half_day and first >= half:
+        first -= half  # between 10 and 2pm
+    elif last <= first < last + half <= timedelta(days=1) and begins.says_half and not ends.says_half:
+        last += half  # 上午十点到两点
+    first = _of_that_night(first, _NIGHT.search(clause) is not None)
+    while last <= first:
+        last += timedelta(days=1)
+    begun = _last(start, first, now)
+    return _window(now, begun, begun + last - first)
 
 
 def _has_clock(match: re.Match[str], prefix: str = "") -> bool:
@@ -197,15 +234,46 @@ def _has_clock(match: re.Match[str], prefix: str = "") -> bool:
     return any(match.group(f"{prefix}{sign}") for sign in ("mark", "half_day", "part"))
 
 
-def _time(match: re.Match[str], prefix: str = "") -> timedelta | None:
-    hour = number_of(match.group(f"{prefix}hour"))
+def _is_time(match: re.Match[str], said: str) -> bool:
+    """Where the sentence says which part of the day, "at 8" is a time too."""
+    return _has_clock(match) or (said != "" and _BARE_HOUR.search(match.string, 0, match.start()) is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """A time of day as it was said."""
+
+    hour: int | None
+    minute: int
+    half_day: str
+    part: str
+
+    @property
+    def says_half(self) -> bool:
+        return bool(self.half_day or self.part)
+
+
+def _spoken(match: re.Match[str], prefix: str = "") -> _Clock:
     minute = 30 if match.group(f"{prefix}half") else int(match.group(f"{prefix}minute") or 0)
     half_day = (match.group(f"{prefix}half_day") or "").replace(".", "")
-    part = match.group(f"{prefix}part") or ""
-    if hour is None or hour > 24 or minute > 59:
+    return _Clock(
+        number_of(match.group(f"{prefix}hour")), minute, half_day, match.group(f"{prefix}part") or ""
+    )
+
+
+def _time(clock: _Clock, part: str = "", half_day: str = "") -> timedelta | None:
+    """From midnight on, more than a day for what people still call the evening; the arguments hold where the clock says neither."""
+    hour = clock.hour
+    if hour is None or hour > 24 or clock.minute > 59:
         return None
-    if half_day:
-        hour = hour % 12 + (12 if half_day == "pm" else 0)
-    elif part in ("下午", "傍晚", "晚上") and hour < 12:
+    if not clock.says_half and hour <= 12:
+        clock = replace(clock, part="" if half_day else part, half_day=half_day)
+    if clock.half_day:
+        hour = hour % 12 + (12 if clock.half_day == "pm" else 0)
+    elif clock.part in _EVENING and hour <= 12:
+        hour += 12 if hour >= 5 else 24  # 晚上两点 is two hours after midnight
+    elif (clock.part in ("下午", "傍晚") and hour < 12) or (clock.part == _NOON and hour < 4):
         hour += 12
-    return timedelta(hours=hour, minutes=minute)
+    elif clock.part == "凌晨":
+        hour %= 12
+    return timedelta(hours=hour, minutes=clock.minute)
