@@ -117,7 +117,7 @@ def lint(config: AgentsConfig) -> int:
         at = f"{agent.agent_id} {agent.version} {agent.lang}"
         found += [f"{at}: {each}" for each in _named_tools(agent, names)]
     budgets = read_budgets(bundled("prompts") / "budgets.json")
-    approved = []
+    approved: list[str] = []
     for each in reviewed(texts, SCHEDULER_SPECS):
         agent_id, version, lang, scenario = each.name.rsplit(".", 3)
         for warning in each.prompt.warnings:
