@@ -43,9 +43,6 @@ _EVERY_DAY_EN = (
 )
 
 
-_DAY_MINUTES = 24 * 60
-
-
 def cron_in(text: str) -> str | None:
     """The valid cron expression that `text` (masked or plain, lower case) writes out or says in words; None if there is none."""
     written = cron.written_in(text)
@@ -56,31 +53,6 @@ def cron_in(text: str) -> str | None:
         if match is not None:
             return build(match)
     return None
-
-
-def moved(expression: str, minutes: int) -> str:
-    """A cron expression of one zone as another zone has it whose clocks are so many minutes ahead; as it was where five fields cannot
-    say that, such as for a day of the month that is another day there."""
-    minute, hour, day, month, weekday = expression.split()
-    if not minute.isdecimal() or not all(each.isdecimal() for each in hour.split(",")):
-        return expression  # every hour, or every so many: hours without a name
-    times = [60 * int(each) + int(minute) + minutes for each in hour.split(",")]
-    days = {time // _DAY_MINUTES for time in times}
-    shift = days.pop()
-    if days or (shift and (day, month) != ("*", "*")):
-        return expression
-    hours = ",".join(map(str, sorted(time % _DAY_MINUTES // 60 for time in times)))
-    return f"{times[0] % 60} {hours} {day} {month} {_moved_days(weekday, shift)}"
-
-
-def _moved_days(weekday: str, shift: int) -> str:
-    if weekday == "*" or not shift:
-        return weekday
-    days: set[int] = set()
-    for each in weekday.split(","):
-        first, _, last = each.partition("-")
-        days.update(range(int(first), int(last or first) + 1))
-    return ",".join(map(str, sorted({(day + shift) % 7 for day in days})))
 
 
 def wrong_cron_in(text: str) -> tuple[str, Phrase] | None:
