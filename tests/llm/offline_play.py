@@ -95,6 +95,9 @@ class Scheduler:
     def answer(self, tool: str, arguments: Content) -> Content:
         if tool in self.broken:
             return self.broken[tool]
+        wanted = "instance_id" if tool == "retry_failed_instance" else "task_id"
+        if tool in WRITE_TOOLS - {"create_task"} and wanted not in arguments:
+            return {"status": "waits until the asker has filled in a form", "missing": [wanted]}
         if tool in WRITE_TOOLS:
             target = next((one for one in self.tasks if one["id"] == arguments.get("task_id")), None)
             return {

@@ -25,11 +25,11 @@ async def asked(*texts: str, history: list[Message] | None = None):
 @pytest.mark.parametrize(
     ("first", "question", "reply"),
     [
-        ("暂停任务", "暂停哪个任务？", "log-archive"),
-        ("pause the task", "Pause which task?", "log-archive"),
-        ("pause the task", "Pause which task?", "#9"),
-        ("pause the task", "Pause which task?", "9"),
-        ("pause the task", "Pause which task?", "the log-archive one please"),
+        ("暂停任务", "", "log-archive"),
+        ("pause the task", "", "log-archive"),
+        ("pause the task", "", "#9"),
+        ("pause a task", "", "9"),
+        ("pause the task", "", "the log-archive one please"),
         ("暂停 log-archve", "您是指 `log-archive`", "log-archive"),
         ("pause report", "matches 2 tasks", "log-archive"),
     ],
@@ -48,6 +48,47 @@ async def test_an_analysis_that_was_asked_back_about_is_made(first: str, verb: s
     said, answer = await asked(first, "log-archive", history=shown)
     assert said.startswith(verb)
     assert answer.calls[-1] == ("analyze_failure", {"instance_id": 31})
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ("pause a task", ("pause_task", {"action": "pause"})),
+        ("pause it", ("pause_task", {"action": "pause"})),
+        ("暂停一个任务", ("pause_task", {"action": "pause"})),
+        ("resume the task", ("pause_task", {"action": "resume"})),
+        ("恢复任务", ("pause_task", {"action": "resume"})),
+        ("delete a task", ("delete_task", {})),
+        ("删除任务", ("delete_task", {})),
+        ("trigger a task", ("trigger_task", {})),
+        ("触发一个任务", ("trigger_task", {})),
+        ("retry a failed run", ("retry_failed_instance", {})),
+        ("重试一个失败的运行", ("retry_failed_instance", {})),
+        ("重试", ("retry_failed_instance", {})),
+    ],
+)
+async def test_a_change_without_its_target_is_asked_for_in_a_form(
+    text: str, call: tuple[str, dict[str, str]]
+):
+    said, answer = await asked(text)
+    assert (said, answer.calls, answer.text) == ("", [call], "")
+
+
+async def test_a_run_named_in_words_answers_the_form():
+    _, answer = await asked("retry a failed run", "31")
+    assert answer.calls == [("retry_failed_instance", {"instance_id": 31})]
+
+
+async def test_a_form_that_was_cancelled_is_answered_by_nothing():
+    waiting = (await play("pause the task", scheduler=Scheduler(TASKS, RUNS))).history
+    over = RecordMessage(fenced({"form_of": "pause_task", "state": "cancelled", "by": "Oscar"}))
+    _, answer = await asked("log-archive", history=[*waiting, over])
+    assert "pause_task" not in [name for name, _ in answer.calls]
+
+
+async def test_a_form_for_a_target_says_how_else_to_answer_it():
+    _, answer = await asked("pause the task", "hm, the backup thing")
+    assert answer.text.startswith("Your form still waits for: `task_id`. Choose in the form above")
 
 
 async def test_a_wrong_name_keeps_the_question_open():

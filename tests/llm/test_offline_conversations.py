@@ -430,8 +430,7 @@ async def test_it_is_the_task_of_the_only_run_shown():
     ("text", "said"),
     [("pause it", "Pause which task?"), ("暂停它", "暂停哪个任务？"), ("delete", "Delete which task?")],
 )
-async def test_it_is_asked_for_when_nothing_or_several_things_were_named(text: str, said: str):
-    assert said in (await play(text)).text
+async def test_it_is_asked_for_when_several_things_were_named(text: str, said: str):
     several = await play("what failed recently?")
     played = await play(text, history=several.history)
     assert said in played.text

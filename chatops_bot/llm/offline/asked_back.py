@@ -1,18 +1,21 @@
 """Answers to what the bot asked back: "Pause which task?", then only a name.
 
 What was wanted is read anew from the conversation, so nothing is kept beside it: a question counts as asked when it stands
-in what the bot said last, and it is answered by a message that names something and asks nothing.
+in what the bot said last, or in a form that waits, and it is answered by a message that names something and asks nothing.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from chatops_bot.domain.model import AssistantMessage, Message, UserMessage
+from chatops_bot.context.filled_form import filled_form_in
+from chatops_bot.domain.model import AssistantMessage, Message, RecordMessage, ToolMessage, UserMessage
 from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline import report
 from chatops_bot.llm.offline.arguments import NOTHING, Target, ids_in, mask, plain_name_in
-from chatops_bot.llm.offline.cues import RETRACTION, Kind
+from chatops_bot.llm.offline.content import content_of
+from chatops_bot.llm.offline.cues import RETRACTION, WRITES, Kind
+from chatops_bot.llm.offline.decisions import WRITE_TOOLS
 from chatops_bot.llm.offline.understanding import LONE_NUMBER_IS_A_RUN, Intent, understand
 
 _TURNS = 6
@@ -26,9 +29,9 @@ def understand_reply(
 ) -> tuple[Intent, ...]:
     """What `text` asks for, as `understand` says, or what it answers. Never fails."""
     asked: tuple[Intent, ...] = ()
-    for said, replied in [*_turns(history)][-_TURNS:]:
-        wanted = _completed(understand(said), said, asked)
-        asked = tuple(each for each in wanted if report.asks_which(replied, each.kind, each.target.names))
+    for turn in [*_turns(history)][-_TURNS:]:
+        wanted = _completed(understand(turn.said), turn.said, asked)
+        asked = tuple(each for each in wanted if turn.asks_about(each))
     return _completed(understand(text, now), text, asked)
 
 
@@ -53,15 +56,33 @@ def _named_by(text: str, kind: Kind) -> Target:
     return Target((name,)) if name else NOTHING
 
 
-def _turns(history: Sequence[Message]) -> Iterator[tuple[str, str]]:
-    """What was said and what the bot replied, turn by turn."""
-    said, replied = "", ""
+@dataclass(slots=True)
+class _Turn:
+    """What was said, what the bot replied, and whether a form of it waits."""
+
+    said: str = ""
+    replied: str = ""
+    has_form: bool = False
+
+    def asks_about(self, wanted: Intent) -> bool:
+        target = wanted.target
+        is_asked_for = (target.is_empty or target.is_reference) and wanted.kind in WRITES
+        return (self.has_form and is_asked_for) or report.asks_which(self.replied, wanted.kind, target.names)
+
+
+def _turns(history: Sequence[Message]) -> Iterator[_Turn]:
+    turn = _Turn()
     for message in history:
-        if isinstance(message, UserMessage):
-            if said:
-                yield said, replied
-            said, replied = message.text, ""
-        elif isinstance(message, AssistantMessage):
-            replied += f"{message.text}\n"
-    if said:
-        yield said, replied
+        match message:
+            case UserMessage():
+                if turn.said:
+                    yield turn
+                turn = _Turn("" if filled_form_in(message.text) else message.text)
+            case AssistantMessage():
+                turn.replied += f"{message.text}\n"
+            case ToolMessage() if message.name in WRITE_TOOLS:
+                turn.has_form = "missing" in content_of(message.text)
+            case RecordMessage() if "form_of" in content_of(message.text):
+                turn.has_form = False
+    if turn.said:
+        yield turn

@@ -31,10 +31,13 @@ from chatops_bot.llm.offline.understanding import Intent
 
 
 def change(tool: str, **fixed: str) -> Callable[[Desk, Conversation, Intent], Answer]:
-    """A plan that finds the task and proposes `tool` for it."""
+    """A plan that finds the task and proposes `tool` for it. Where nothing names one, the call goes out without it: a form asks."""
 
     def plan(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
         is_exact = tool == "delete_task"
+        target = target_in(desk, conversation, intent)
+        if target.is_empty:
+            return desk.propose("", tool, **fixed)
         found = tasks_of(desk, known_target(desk, conversation, intent), intent.kind, is_exact=is_exact)
         return _together([desk.propose("", tool, task_id=task.id, **fixed) for task in found[:MOST_TASKS]])
 
@@ -66,7 +69,7 @@ def retry(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
             return failures(desk, conversation, Intent(Kind.FAILURES))
         runs.append(run_id)
     if not runs:
-        raise Told(report.which_task(intent.kind, desk.language))
+        return desk.propose("", "retry_failed_instance")  # a form asks which
     return _together(
         [desk.propose("", "retry_failed_instance", instance_id=run_id) for run_id in runs[:MOST_TASKS]]
     )

@@ -43,6 +43,10 @@ FORM_WAITS = Phrase(
     "Your form still waits for: {missing}. Fill in the form above, or say it in one message, e.g. “name clean-tmp, type shell, "
     "runs `ls`”; `cancel` takes the form back.",
 )
+FORM_WAITS_FOR_A_TARGET = Phrase(
+    "您的表单还在等待填写（缺：{missing}）。请在上面的表单里选择，或写出名字或编号；输入“取消”可撤回表单。",
+    "Your form still waits for: {missing}. Choose in the form above, or write the name or number; `cancel` takes the form back.",
+)
 
 HOLDS: dict[Hold, Phrase] = {
     Hold.NEGATED: Phrase("没有提议任何变更：您说了不要做。", "No change proposed: you said not to."),

@@ -54,7 +54,7 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
         if answered is not None:
             return call_with(form.tool, answered[1], desk, answered[0])
         if not intents:
-            return Answer(report.form_waits(form.missing, conversation.language))
+            return Answer(report.form_waits(form.tool, form.missing, conversation.language))
     if not intents:
         return questions.help_text(desk, conversation, understood=not conversation.text.strip())
     answers: list[Answer] = []

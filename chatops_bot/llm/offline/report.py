@@ -244,8 +244,9 @@ def help_text(language: Language, *, understood: bool, skills: bool = False, age
     return said if understood else sentences(language, phrases.NOT_UNDERSTOOD.said_in(language), said)
 
 
-def form_waits(missing: Sequence[str], language: Language) -> str:
-    return phrases.FORM_WAITS.filled(missing=listed(missing)).said_in(language)
+def form_waits(tool: str, missing: Sequence[str], language: Language) -> str:
+    said = phrases.FORM_WAITS if tool == "create_task" else phrases.FORM_WAITS_FOR_A_TARGET
+    return said.filled(missing=listed(missing)).said_in(language)
 
 
 def joined(sections: Iterable[str]) -> str:

@@ -26,6 +26,7 @@ from chatops_bot.simulators.slack import Settings, Workspace
 Json = dict[str, Any]
 DEADLINE = 5.0
 QUICK = Pace(first_after=0.01, per_message=0.02, spacing=0.02)
+AT_ONCE = Pace(spacing=0.0)
 
 
 class RealClock:
@@ -231,7 +232,7 @@ def api(slack: FakeSlack, session: aiohttp.ClientSession) -> SlackApi:
 
 @pytest.fixture
 async def writer(api: SlackApi) -> AsyncIterator[SlackWriter]:
-    made = SlackWriter(api, RealClock(), CountedIds(), pace=QUICK, patience=3.0)
+    made = SlackWriter(api, RealClock(), CountedIds(), pace=QUICK, posts=AT_ONCE, patience=3.0)
     yield made
     await made.aclose()
 
