@@ -50,9 +50,10 @@ class Clocks:
         if not (minute.isdecimal() and all(each.isdecimal() for each in hours)):
             return None
         shown = [at for each in hours for at in self._shown(time(int(each), int(minute)), now)]
-        if len(shown) != len(hours) or len({(days, at.minute) for days, at in shown}) != 1:
+        is_daily = (day, month, weekday) == ("*", "*", "*")  # then it does not matter on which day it falls
+        if len(shown) != len(hours) or len({(is_daily or days, at.minute) for days, at in shown}) != 1:
             return None
-        (days, at), there = shown[0], ",".join(str(at.hour) for _, at in sorted(shown))
+        (days, at), there = shown[0], ",".join(map(str, sorted(at.hour for _, at in shown)))
         shifted = (
             _shifted_day(day, days),
             month if days == 0 or month == "*" else None,

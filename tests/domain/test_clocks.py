@@ -39,7 +39,8 @@ NOW = datetime(2026, 11, 30, 4, 0, tzinfo=UTC)
         ("Asia/Kolkata", "UTC", "15 * * * *", "45 * * * *"),
         ("Asia/Shanghai", "UTC", "0 9-17 * * 1-5", None),
         ("Asia/Shanghai", "UTC", "0 9,18 * * *", "0 1,10 * * *"),
-        ("Asia/Shanghai", "UTC", "0 2,9 * * *", None),
+        ("Asia/Shanghai", "UTC", "0 2,9 * * *", "0 1,18 * * *"),
+        ("Asia/Shanghai", "UTC", "0 2,9 * * 1", None),
         ("", "", "0 2 * * *", "0 2 * * *"),
     ],
 )

@@ -7,7 +7,7 @@ where people see it before it counts, "every night" is taken for two o'clock.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Any
 
 from chatops_bot.domain.clocks import Clocks, zone_label
@@ -16,7 +16,8 @@ from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline.arguments import Masked, Span
 from chatops_bot.llm.offline.cron import written_in
 from chatops_bot.llm.offline.cues import NAME
-from chatops_bot.llm.offline.schedules import cron_in, impossible_clock_in, mentions_time
+from chatops_bot.llm.offline.said_zone import SaidZone, said_zone_in
+from chatops_bot.llm.offline.schedules import cron_in, impossible_clock_in, mentions_time, names_clock
 
 _NAMED = regex(
     rf"(?:\b(?:named\b|called\b|name\b\s*(?:is|:|=)?)|名为|名叫|叫做?|名称?(?:是|为|:|=)?|名字(?:是|叫|为|:)?)\s*(?:(?P<span>{NAME})|(?P<word>[a-z][a-z0-9]*))"
@@ -58,6 +59,10 @@ _ODD_TIME = Phrase(
     "这个时间无法用 5 段 cron 准确表示，请在表单里选择或填写调度。",
     "That schedule has no exact 5-field cron form; choose or write one in the form.",
 )
+_NO_SUCH_ZONE = Phrase(
+    "不确定这个时间是哪个时区的，请在表单里按 {zone} 选择或填写调度。",
+    "It is not sure which time zone that is; choose or write a schedule in the form, in {zone}.",
+)
 _DAYS_OFF = {
     -1: Phrase("前一天 {clock}", "{clock} the day before"),
     0: Phrase("{clock}", "{clock}"),
@@ -90,6 +95,8 @@ class NewTask:
     """The expression stands in the message as it is, so it is meant for the scheduler's clock."""
     said_cron: str = ""
     """The schedule that was said in words, where the scheduler's clock cannot say the same."""
+    zone: SaidZone | None = None
+    """The zone that was said beside it."""
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -115,6 +122,8 @@ class NewTask:
 
 def new_task_in(message: Masked) -> NewTask:
     """Read a whole masked message."""
+    zone, text = said_zone_in(message.text)
+    message = replace(message, text=text)
     taken: set[int] = set()
 
     def span_of(match: re.Match[str] | None, group: str = "span") -> Span | None:
@@ -145,6 +154,8 @@ def new_task_in(message: Masked) -> NewTask:
     likely = next(
         (fields for vague, fields in _LIKELY if vague.search(message.text) and not impossible), None
     )
+    if cron is None and names_clock(message.text):
+        likely = None  # a time was said, only not one that could be read
     timeout, retries = _TIMEOUT.search(message.text), _RETRIES.search(message.text)
     return NewTask(
         name=name.text if name else by_word,
@@ -158,11 +169,17 @@ def new_task_in(message: Masked) -> NewTask:
         impossible_clock=impossible,
         likely_cron=likely or "",
         is_cron_written=is_written,
+        zone=zone,
     )
 
 
 def on_clocks(task: NewTask, clocks: Clocks, now: datetime) -> NewTask:
-    """The task with the time that was said in words, on the asker's clock, put into the scheduler's."""
+    """The task with the time that was said in words, on the asker's clock or that which was named, put into the scheduler's."""
+    if task.zone == "unknown":
+        return task if task.is_cron_written else replace(task, cron_expr="", likely_cron="")
+    if task.zone == "scheduler":
+        return task
+    clocks = _said(clocks, task)
     likely = task.likely_cron and (clocks.schedule(task.likely_cron, now) or task.likely_cron)
     task = replace(task, likely_cron=likely)
     if task.is_cron_written or not task.cron_expr:
@@ -173,16 +190,25 @@ def on_clocks(task: NewTask, clocks: Clocks, now: datetime) -> NewTask:
     return replace(task, cron_expr="", likely_cron="", said_cron=task.cron_expr)
 
 
+def _said(clocks: Clocks, task: NewTask) -> Clocks:
+    return replace(clocks, person=task.zone) if isinstance(task.zone, tzinfo) else clocks
+
+
 def said_with_form(task: NewTask, clocks: Clocks, now: datetime | None, language: Language) -> str:
     """What the form itself does not say: nothing, unless the message had a time that it cannot hold."""
+    clocks = _said(clocks, task)
+    if task.zone == "unknown" and not task.is_cron_written:
+        return _NO_SUCH_ZONE.filled(zone=zone_label(clocks.scheduler)).said_in(language)
     if task.said_cron and now is not None:
         minute, hour, *_ = task.said_cron.split()
         there = [
             _DAYS_OFF[days].filled(clock=f"{at:%H:%M}").said_in(language)
             for days, at in clocks.shown_at(task.said_cron, now)
         ]
+        if not there:
+            return _ODD_TIME.said_in(language)
         return _NO_EXACT_TIME.filled(
-            said=f"{int(hour):02}:{int(minute):02} {zone_label(clocks.person)}" if there else task.said_cron,
+            said=f"{int(hour):02}:{int(minute):02} {zone_label(clocks.person)}",
             there=" / ".join(there), zone=zone_label(clocks.scheduler),
         ).said_in(language)  # fmt: skip
     if task.impossible_clock and not task.cron_expr:
