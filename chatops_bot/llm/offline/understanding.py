@@ -107,6 +107,9 @@ def with_skills(intents: tuple[Intent, ...], known: Collection[str]) -> tuple[In
 
 
 def _skill_or_task(intent: Intent, known: Collection[str]) -> Intent:
+    if intent.kind is not Kind.SKILL and any(name.endswith((".py", ".sh")) for name in intent.target.names):
+        of = next((name for name in intent.target.names if name.casefold() in known), "")
+        return Intent(Kind.SCRIPT, said=of) if of else intent
     if intent.kind is not Kind.SKILL or not intent.is_bare:
         return intent
     if intent.said.casefold() not in known:
