@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from chatops_bot.domain.clocks import ONE_CLOCK, Clocks
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.tool import ToolCall
@@ -95,9 +96,9 @@ class ModelRequest:
     text alone; the tools are shown all the same, since some providers refuse a history of calls without them, and since the
     request then begins as the one before did.
 
-    The next three say what stands in the prompt in prose, for who reads none: the `skills` that the asker may see, the `agents`
-    that may be consulted, and whether others read along, who may not see all of those skills. `is_standing_in`: another model was
-    asked first and is away.
+    The next four say what stands in the prompt in prose, for who reads none: the `skills` that the asker may see, the `agents`
+    that may be consulted, whether others read along, who may not see all of those skills, and the `clocks` of the asker and the
+    scheduler. `is_standing_in`: another model was asked first and is away.
     """
 
     messages: tuple[Message, ...]
@@ -107,6 +108,7 @@ class ModelRequest:
     skills: tuple[Skill, ...] = ()
     agents: tuple[str, ...] = ()
     is_shared: bool = True
+    clocks: Clocks = ONE_CLOCK
     is_standing_in: bool = False
 
 

@@ -53,9 +53,9 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
         intents = (Intent(Kind.VERIFY),)
     form = open_form_of(conversation.author, conversation.history)
     if form is not None:
-        answered = answer_in_words(conversation.text, form, intents, conversation.ahead)
+        answered = answer_in_words(conversation, form, intents)
         if answered is not None:
-            return call_with(form.tool, answered, desk)
+            return call_with(form.tool, answered[1], desk, answered[0])
         if all(intent.kind is Kind.THANKS for intent in intents):
             return Answer(report.form_waits(form.tool, form.missing, conversation.language))
     if not intents:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from chatops_bot.llm.offline.content import Content, rows_of
-from chatops_bot.llm.offline.quoting import Reader, code, fact, script
+from chatops_bot.llm.offline.quoting import Reader, code, fact, schedule, script
 from chatops_bot.llm.offline.report import status_word, task_label
 from chatops_bot.llm.offline.run_findings import (
     HAS_FAILED,
@@ -28,7 +28,7 @@ def tasks(content: Content, status: str, reader: Reader) -> str:
     total = total_of(content, "tasks")
     shown = []
     for row in rows:
-        parts = [task_label(row), fact(row.get("type")), fact(row.get("cron_expr"))]
+        parts = [task_label(row), fact(row.get("type")), schedule(row, reader)]
         parts.append(status_word(row.get("status"), language))
         if row.get("status") != "disabled":
             parts.append(reader.say("下次 ", "next ") + times.show(row.get("next_trigger_time")))
@@ -91,7 +91,7 @@ def detail(content: Content, count: int | None, reader: Reader) -> str:
     is_script = "\n" in payload.strip()
     facts = (
         (say("类型", "Type"), fact(content.get("type"))),
-        ("Cron", fact(content.get("cron_expr"))),
+        ("Cron", schedule(content, reader)),
         (say("下次运行", "Next run"), upcoming),
         (say("超时（秒）", "Timeout (s)"), fact(content.get("timeout_seconds"))),
         (say("最多重试", "Max retries"), fact(content.get("max_retry"))),
