@@ -6,25 +6,24 @@ others that speak of what the request speaks of. Nothing is told that the asker 
 out of sight nothing is told, since the conversation itself says it better.
 """
 
-import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from chatops_bot.context.clearing import summary as gist
 from chatops_bot.context.entities import entities_in
 from chatops_bot.context.hardening import inline
-from chatops_bot.context.past import Begins, Past, Teller
+from chatops_bot.context.past import ARROW, Begins, Past, Teller, object_of
 from chatops_bot.context.prompt_phrases import filled
 from chatops_bot.context.prompt_types import UserIntent
 from chatops_bot.context.tool_routing import terms_of
+from chatops_bot.context.waiting import waiting
+from chatops_bot.domain.regex import regex
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import (
     Entry,
-    FormClosed,
     FormFilled,
     ModelSaid,
     ProposalDecided,
@@ -33,7 +32,7 @@ from chatops_bot.domain.transcript import (
     UserSaid,
 )
 
-ASKED_CHARS, ANSWER_CHARS, ERROR_CHARS, TARGET_CHARS = 120, 120, 60, 60
+ASKED_CHARS, ANSWER_CHARS, ERROR_CHARS, ID_CHARS = 120, 120, 60, 40
 LINE_CHARS = 320
 NAMED_CHARS = 200
 """What the last line may take, and what is kept free for it."""
@@ -41,12 +40,13 @@ MOST_TURNS = 100
 """Turns that are looked at, the newest; about four find room."""
 NAMED_TURNS, SPOKEN_CHARS = 50, 800
 """Turns that are searched for numbers and names, and how far into what was said."""
-CALLS = 4
-"""Calls of one turn that its line names."""
+CALLS, IDS = 4, 3
+"""Calls of one turn that its line names, and arguments of one call."""
 MARK_CHARS = 3
 """`| ` in front of a line where it stands in a prompt, and the break behind it."""
 _RELATED = 2
 """Words that a line shares with the request to be preferred; one may be `task`."""
+_ID_KEY, _PLAIN_ID = regex(r"[a-z_]{1,40}_id"), regex(r"[\w.@/-]+")
 _USUAL = {TurnOutcome.ANSWERED, TurnOutcome.WAITING}
 
 
@@ -79,7 +79,7 @@ def summarise(
     if history.is_all_seen:
         return ""
     kept: list[str] = []
-    left = _take(_open(history, teller, now), kept, max_chars)
+    left = _take_open(waiting(history, teller, now), kept, max_chars, teller)
     turns = [_line(turn) for turn in _turns(history, teller, skills)]
     lines = [*further, *turns]
     newest_first = range(len(lines) - 1, -1, -1)
@@ -102,6 +102,17 @@ def _take(lines: Sequence[str], kept: list[str], room: int) -> int:
     return room
 
 
+def _take_open(lines: Sequence[str], kept: list[str], room: int, teller: Teller) -> int:
+    """As `_take`, for what waits: more than half of the room only for a single line, and how many found none is told."""
+    if not lines:
+        return room
+    _take(lines, kept, min(room, max(room // 2, len(lines[0]) + MARK_CHARS)))
+    left = room - sum(len(line) + MARK_CHARS for line in kept)
+    if more := len(lines) - len(kept):
+        left = _take([filled(teller.words.more_wait, count=str(more))], kept, left)
+    return left
+
+
 def _relation(text: str, named: Collection[str]) -> Callable[[str], bool]:
     """Says of a line whether it speaks of what `text` speaks of, in which `named` are the numbers and names."""
     words = terms_of(text)
@@ -113,48 +124,6 @@ def _relation(text: str, named: Collection[str]) -> Callable[[str], bool]:
         return pattern.search(line) is not None or sum(word in folded for word in words) >= _RELATED
 
     return is_related
-
-
-def _open(history: Past, teller: Teller, now: datetime) -> list[str]:
-    """Proposals and forms whose results are out of sight and that nobody has answered, newest first."""
-    asked: dict[str, str] = {}
-    waiting: dict[tuple[str, str], tuple[str, bool]] = {}
-    for place, entry in enumerate(history.entries):
-        match entry:
-            case UserSaid():
-                asked[entry.turn_id] = entry.author_id
-            case FormFilled():
-                asked[entry.turn_id] = entry.author_id
-                waiting.pop((entry.tool, entry.author_id), None)
-            case FormClosed():
-                waiting.pop((entry.tool, asked.get(entry.turn_id, "")), None)
-            case ToolReturned() if entry.status == "waits":
-                content, who = _object(entry.content), asked.get(entry.turn_id, "")
-                # A newer proposal for the same target takes the place of the older, as a newer form of the same person does.
-                key = (entry.tool, str(content.get("target") or "") if "proposal" in content else who)
-                waiting.pop(key, None)
-                is_gone = place < history.upto or entry.call_id in history.calls
-                waiting[key] = _waits(entry, content, who, teller, now), is_gone
-            case ProposalDecided():
-                over = [key for key, (line, _) in waiting.items() if line.startswith(f"{entry.code} ")]
-                waiting = {key: one for key, one in waiting.items() if key not in over}
-    return [line for line, is_gone in reversed(waiting.values()) if is_gone and line]
-
-
-def _waits(entry: ToolReturned, content: Mapping[str, Any], who: str, teller: Teller, now: datetime) -> str:
-    """Empty for what ran out."""
-    try:
-        until = datetime.fromisoformat(str(content.get("expires_at")))
-    except ValueError:
-        return ""
-    if until.tzinfo is None or until <= now:
-        return ""
-    words, tool = teller.words, teller.said(entry.tool, 64)
-    who = f"@{who}" if who else "-"
-    if code := teller.said(str(content.get("proposal") or ""), 12):
-        what = f"{code} {tool} {teller.said(str(content.get('target') or ''), TARGET_CHARS)}"
-        return filled(words.waits, what=what, until=teller.at(until), who=who)
-    return filled(words.form_waits, tool=tool, until=teller.at(until), who=who)
 
 
 def _turns(history: Past, teller: Teller, skills: Collection[str]) -> Iterator[_Turn]:
@@ -177,7 +146,7 @@ def _turns(history: Past, teller: Teller, skills: Collection[str]) -> Iterator[_
                 )
             case ToolReturned() if entry.status == "error" and (entry.turn_id, entry.call_id) in calls:
                 turn.failed.append(
-                    f"{teller.said(entry.tool, 64)}: {teller.said(gist(entry.content), ERROR_CHARS)}"
+                    f"{teller.said(entry.tool, 64)}: {teller.quoted(gist(entry.content), ERROR_CHARS)}"
                 )
             case TurnRested() if entry.outcome not in _USUAL:
                 turn.outcome = filled(teller.words.ended, outcome=entry.outcome.value)
@@ -186,26 +155,31 @@ def _turns(history: Past, teller: Teller, skills: Collection[str]) -> Iterator[_
 
 def _asked(entry: Begins, teller: Teller) -> str:
     """Of a filled form only what it was for: that it was filled in is an event (`key_events`)."""
-    said = entry.tool if isinstance(entry, FormFilled) else entry.text
-    at, who = teller.at(entry.at), f"@{entry.author_id}"
-    return filled(teller.words.asked, at=at, who=who, text=teller.said(said, ASKED_CHARS))
+    if isinstance(entry, FormFilled):
+        said = teller.said(entry.tool, 64)
+    else:
+        said = teller.quoted(entry.text, ASKED_CHARS)
+    return filled(teller.words.asked, at=teller.at(entry.at), who=f"@{entry.author_id}", text=said)
 
 
 def _called(call: ToolCall, teller: Teller) -> str:
     """The tool with the arguments that name what it was about; no other argument is repeated."""
-    ids = {
-        key: value
-        for key, value in _object(call.arguments).items()
-        if (key == "name" or key.endswith("_id")) and isinstance(value, str | int) and value != ""
-    }
-    named = " ".join(f"{key}={value}" for key, value in sorted(ids.items()))
-    return teller.said(f"{call.name} {named}", 80)
+    ids = [
+        (key, str(value))
+        for key, value in sorted(object_of(call.arguments).items())
+        if (key == "name" or _ID_KEY.fullmatch(key)) and isinstance(value, str | int) and value != ""
+    ]
+    named = (
+        f"{key}={(teller.said if _PLAIN_ID.fullmatch(value) else teller.quoted)(value, ID_CHARS)}"
+        for key, value in ids[:IDS]
+    )
+    return " ".join((teller.said(call.name, 64), *named))
 
 
 def _line(turn: _Turn) -> str:
     calls = list(dict.fromkeys(turn.calls))[:CALLS]
     parts = (turn.asked, "; ".join(calls), "; ".join(turn.failed[:2]), turn.answer, turn.outcome)
-    return inline(" → ".join(part for part in parts if part), LINE_CHARS)
+    return inline(ARROW.join(part for part in parts if part), LINE_CHARS)
 
 
 def _named(history: Past, teller: Teller, kept: Sequence[str], asked: frozenset[str]) -> list[str]:
@@ -239,11 +213,3 @@ def _spoken(entry: Entry) -> str:
         case ProposalDecided():
             return f"{entry.code} {entry.target} {entry.outcome}"
     return ""
-
-
-def _object(text: str) -> Mapping[str, Any]:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
