@@ -11,6 +11,7 @@ from chatops_bot.context.fence import Marks
 from chatops_bot.context.prompt_phrases import PromptPhrases
 from chatops_bot.context.skill_text import loaded_in
 from chatops_bot.context.window import Window
+from chatops_bot.domain.clocks import ONE_CLOCK, Clocks
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import Message, ModelRequest, SystemMessage, Usage
 from chatops_bot.domain.skill import Skill
@@ -31,7 +32,7 @@ class Briefing:
     `marks` are the nonces of the conversation's fences; `window` chooses what is sent of it, None for all. `rounds` is how many
     steps with tools a loaded skill asked for, 0 when none did; `skills` are those that the asker can see, `told` the names of
     those of them that not everybody can see, and `read` those of these whose words are in what the model is given. `agents` can
-    be consulted, and with `is_shared` others read the answer too. `keep` is told of each call's system text and tools before it
+    be consulted, with `is_shared` others read the answer too, and `clocks` are those of the asker and the scheduler. `keep` is told of each call's system text and tools before it
     is made."""
 
     toolbox: Toolbox
@@ -49,6 +50,7 @@ class Briefing:
     agent_id: str = ""
     agents: tuple[str, ...] = ()
     is_shared: bool = True
+    clocks: Clocks = ONE_CLOCK
 
     async def request(
         self, said: Sequence[Message], language: Language, *, may_call: bool = True
@@ -65,7 +67,7 @@ class Briefing:
                 system = SystemMessage(self.system(self.toolbox, loaded_in(sent)))
         await self.keep(system.text, [tool.name for tool in tools])
         request = ModelRequest(
-            (system, *sent), tools, language, may_call, self.skills, self.agents, self.is_shared
+            (system, *sent), tools, language, may_call, self.skills, self.agents, self.is_shared, self.clocks
         )
         if self.window is not None:
             self.window.sends(request)

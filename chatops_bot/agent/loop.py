@@ -18,7 +18,7 @@ from chatops_bot.agent.briefing import Briefing
 from chatops_bot.agent.step import Step, is_cut, json_error
 from chatops_bot.agent.together import Together
 from chatops_bot.context.history import answer_to, assistant_message
-from chatops_bot.context.next_steps import worth_offering
+from chatops_bot.context.next_steps import about, worth_offering
 from chatops_bot.context.prompt_phrases import CallPhrases
 from chatops_bot.domain.errors import ModelBlocked, ModelBroke, ModelError, ModelTooLong
 from chatops_bot.domain.followup import FollowUp, Suggestion
@@ -224,7 +224,7 @@ class Loop:
                     elif isinstance(delta, ReasoningDelta):
                         await emit(ReasoningStreamed(delta.text))
                     elif isinstance(delta, ModelNotice):
-                        await emit(Noted(delta.phrase))
+                        await emit(Noted(delta.phrase, delta.is_first))
                     elif isinstance(delta, ThoughtEnded):
                         await emit(TextWithdrawn())
                     if step.size > MAX_STEP_CHARS:
@@ -262,7 +262,8 @@ class Loop:
             await emit(Noted(SILENT))
             await emit(Rested(TurnOutcome.FAILED, last_text))
             return
-        followups = self._offered(turn, step.followups) or self._offered(turn, turn.suggestions)
+        followups = self._offered(turn, step.followups)
+        followups = followups or self._offered(turn, about(step.body, turn.suggestions))
         await emit(Rested(TurnOutcome.ANSWERED, step.body, followups))
 
     def _offered(self, turn: Turn, steps: Sequence[FollowUp]) -> tuple[str, ...]:

@@ -62,7 +62,12 @@ async def bot_for_one_question(
         )
     secrets = load_secrets(config, os.environ, with_slack=False)
     set_up_logs(Redactor(secrets.values()), config.logging.format, "error")
-    clock, ids, rests, people = SystemClock(), RandomIds(), Rests(), LocalPeople({}, Role.VIEWER)
+    clock, ids, rests, people = (
+        SystemClock(),
+        RandomIds(),
+        Rests(),
+        LocalPeople({}, Role.VIEWER, config.timezone or ""),
+    )
     terminal = TerminalPlatform(ids)
     async with AsyncExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="chatops-bot-"))

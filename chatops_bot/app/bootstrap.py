@@ -128,7 +128,7 @@ async def open_bot(
             node=node_of(kept, ids, secrets.keys, alive := _alive(config, kept)), on_rest=rests.tell, logs=logs, skills=skills.choice,
             rerouted=metrics.tools_rerouted.inc if routed else None, prompts=prompts, overhears=every_message if model else configured_overhearing(secrets, ids),
         )  # fmt: skip
-        health = Health(lambda: slack.deaf_because, kept.check)
+        health = Health(lambda: slack.deaf_because, kept.check, kept.remedy)
         identity = await slack.identity()
         stack.push_async_callback(slack.aclose)
         web_url = await _serve_web(stack, config, _web_app(config, secrets, core, platform, health, metrics))
@@ -214,6 +214,7 @@ def _slack(
         base_url=str(config.slack.api_url),
         roster=config.roster,
         groups=config.groups,
+        timezone=config.timezone or "",
         posts=posts,
         ping_interval=ping_seconds,
         on_call=slack_meter(metrics),

@@ -52,9 +52,8 @@ class AccountsConfig(Section):
 class SchedulerConfig(Section):
     url: HttpUrl
     accounts: AccountsConfig
-    timezone: Zone | None = None
-    """In which the service reads cron expressions. Models are told it only when it stands here; None is taken for UTC unless the
-    service says what it is."""
+    timezone: Zone = "UTC"
+    """In which the service reads cron expressions, and models and rules put them; `doctor` sees where the service says another."""
 
 
 class LocalConfig(Section):

@@ -221,7 +221,7 @@ def _briefer(
     return Briefer(
         registry=registry, prompts=prompts, agent_in=config.agents.agent_in, clock=clock, ids=ids, skills=skills,
         keeper=keeper, clean=redactor.without_secrets, budget=Budget(config.model.context_tokens), model=model,
-        choice=choice, may_ask=may_ask, home=Home(config.timezone, config.scheduler.timezone, config.environment.told),
+        choice=choice, may_ask=may_ask, home=Home(config.scheduler.timezone, config.environment.told),
         marks=lambda session: redactor.watching_marks(kept_marks(fences, str(session))),
     )  # fmt: skip
 
@@ -253,7 +253,7 @@ def _dispatcher(
 
 def local_people(config: Config) -> LocalPeople:
     """People of this machine with the roles that config gives them."""
-    return LocalPeople(config.people, Role(config.local.role))
+    return LocalPeople(config.people, Role(config.local.role), config.timezone or "")
 
 
 def local_desk(

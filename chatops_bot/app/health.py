@@ -34,13 +34,16 @@ class Readiness:
 class Health:
     """`deaf_because` says why the chat platform does not hear us, or nothing; `check_store` writes to the store.
 
-    `check_store` raises StoreError when it cannot. Not ready until `recovered`, and not any more from `drain` on.
+    `check_store` raises StoreError when it cannot; `remedy` is what to do about one that hangs. Not ready until `recovered`, and not any more from `drain` on.
     """
 
-    def __init__(self, deaf_because: Callable[[], str], check_store: Callable[[], Awaitable[None]]) -> None:
+    def __init__(
+        self, deaf_because: Callable[[], str], check_store: Callable[[], Awaitable[None]], remedy: str
+    ) -> None:
         self._deaf_because = deaf_because
         self._check_store = check_store
         self._life = "The bot is starting: what its last process left open is not settled yet."
+        self._remedy = remedy
         self._pending: asyncio.Task[str] | None = None
         self.failed = asyncio.Event()
         """Set when a part died without which the bot must not go on."""
@@ -67,7 +70,7 @@ class Health:
             self._pending = asyncio.create_task(self._checked(), name="store check")
         await asyncio.wait({self._pending}, timeout=STORE_SECONDS)
         if not self._pending.done():
-            return f"The store did not take a write within {STORE_SECONDS:g} s; check the disk."
+            return f"The store did not take a write within {STORE_SECONDS:g} s; {self._remedy}."
         return self._pending.result()
 
     async def _checked(self) -> str:

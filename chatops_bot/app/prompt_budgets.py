@@ -69,6 +69,14 @@ def problems_of_budgets(budgets: Mapping[str, Budget], prompts: Iterable[Reviewe
     return problems
 
 
+def approver_of(prompt: Reviewed, budgets: Mapping[str, Budget]) -> str:
+    """Who approved that a prompt is over its soft limit, by as much as it is; empty when nobody did."""
+    budget = budgets.get(prompt.name)
+    if budget is None or not budget.soft_breach or problems_of_budgets({prompt.name: budget}, [prompt]):
+        return ""
+    return budget.approver
+
+
 def write_budgets(path: Path, prompts: list[Reviewed], *, approver: str, reason: str) -> list[str]:
     """Bring up to date what has a problem, in the name of `approver`; all other entries stay. Returns the names of what changed.
     Raises ConfigInvalid when the file cannot be read or written."""

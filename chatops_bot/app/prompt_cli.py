@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from chatops_bot.app.bundled import bundled
 from chatops_bot.app.clock import SystemClock
 from chatops_bot.app.config import Config, load_redis_url
-from chatops_bot.app.prompt_budgets import write_budgets
+from chatops_bot.app.prompt_budgets import approver_of, read_budgets, write_budgets
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import LANGUAGES, configured_texts
-from chatops_bot.app.prompt_sizes import AS_SENT, SCENARIOS, Wording, prompt_for, reviewed, shipped_skills
+from chatops_bot.app.prompt_sizes import AS_SENT, Wording, prompt_for, reviewed, shipped_skills
 from chatops_bot.app.where import CONFIG, DEMO, Where, tell_of_defaults
 from chatops_bot.context.prompt_lint import lint_tools
 from chatops_bot.context.prompt_registry import PromptRegistry
@@ -107,22 +108,29 @@ def explain(config: AgentsConfig, wanted: Wanted) -> int:
 
 
 def lint(config: AgentsConfig) -> int:
-    """Print what an editor of the texts should look at; 1 when there is something."""
+    """Print what an editor of the texts should look at; 1 when there is something. What is longer than its soft limit, and was
+    approved so when it shipped, is told and is nothing to do."""
     texts = PromptRegistry(configured_texts(config))
-    specs = SCHEDULER_SPECS
-    names = {spec.name for spec in specs}
+    names = {spec.name for spec in SCHEDULER_SPECS}
     found = [f"tools.{lang}.yaml: {each}" for lang in LANGUAGES for each in lint_tools(texts.tools(lang))]
     for agent in texts:
         at = f"{agent.agent_id} {agent.version} {agent.lang}"
-        warnings = {
-            warning
-            for offered in SCENARIOS.values()
-            for warning in prompt_for(
-                texts, agent, specs, names=offered
-            ).warnings  # skills are not an agent's text
-        }
-        found += [f"{at}: {each}" for each in (*sorted(warnings), *_named_tools(agent, names))]
-    _say("\n".join(found) or f"Nothing to look at in the texts of {', '.join(texts.agent_ids)}.")
+        found += [f"{at}: {each}" for each in _named_tools(agent, names)]
+    budgets = read_budgets(bundled("prompts") / "budgets.json")
+    approved: list[str] = []
+    for each in reviewed(texts, SCHEDULER_SPECS):
+        agent_id, version, lang, scenario = each.name.rsplit(".", 3)
+        for warning in each.prompt.warnings:
+            is_size = "soft limit" in warning
+            at = f"{agent_id} {version} {lang}{f', {scenario}' if is_size else ''}"
+            by = approver_of(each, budgets) if is_size else ""
+            (approved if by else found).append(f"{at}: {warning}{f'; approved by {by}' if by else ''}")
+    found = list(dict.fromkeys(found))
+    _say(
+        "\n".join(
+            [*approved, *(found or [f"Nothing to look at in the texts of {', '.join(texts.agent_ids)}."])]
+        )
+    )
     return 1 if found else 0
 
 

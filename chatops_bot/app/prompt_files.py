@@ -144,9 +144,14 @@ def _read_agent(path: Path) -> AgentConfig:
 
     def with_phrases(value: Any) -> Any:
         agent = value.get("agent") if isinstance(value, dict) else None
-        if not isinstance(agent, dict) or agent.get("lang") not in LANGUAGES:
+        if not isinstance(agent, dict):
             return value
-        return value | {"agent": agent | {"phrases": load_phrases()[agent["lang"]]}}
+        if "phrases" in agent:
+            raise ConfigInvalid(f"{path}: agent.phrases: no agent has phrases of its own; remove it.")
+        lang = agent.get(
+            "lang"
+        )  # one that is missing or wrong is told as such, and phrases are nobody's to add
+        return value | {"agent": agent | {"phrases": load_phrases()[lang if lang in LANGUAGES else "en"]}}
 
     return _read(path, _AgentFile, with_phrases).agent
 

@@ -117,6 +117,7 @@ def prompt_for(
         user_id="U0123456789",
         user_role="operator",
         timezone="Asia/Shanghai",
+        schedule_zone="UTC",
     )
     own = agent.tool_allow
     named = (spec for spec in specs if names is None or spec.name in names)

@@ -3,8 +3,8 @@
 import ssl
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC
 from functools import cache
+from zoneinfo import ZoneInfo
 
 import httpx
 
@@ -16,7 +16,6 @@ from chatops_bot.app.skills import BotSkills
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.domain.people import Role
 from chatops_bot.domain.session import SessionKey
-from chatops_bot.domain.zones import zone_named
 from chatops_bot.ports import Clock, Store, Tool
 from chatops_bot.tools.registry import Registry
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
@@ -94,5 +93,6 @@ def _scheduler(config: Config, secrets: Secrets, http: httpx.AsyncClient) -> Sch
         Role(name): Account(getattr(config.scheduler.accounts, name).username, password)
         for name, password in secrets.scheduler_passwords.items()
     }
-    zone = zone_named(config.scheduler.timezone or "UTC") or UTC
-    return SchedulerClient(http, str(config.scheduler.url), accounts, zone=zone)
+    return SchedulerClient(
+        http, str(config.scheduler.url), accounts, zone=ZoneInfo(config.scheduler.timezone)
+    )

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +11,7 @@ from threading import Event
 
 from chatops_bot.app.bundled import bundled, load_skill_words
 from chatops_bot.app.config import Config
+from chatops_bot.app.known_tools import KNOWN_SPECS
 from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.domain.language import Phrase
@@ -138,6 +139,17 @@ def _told(library: SkillLibrary) -> str:
 
 THIS_MACHINE = ThisMachine()
 _NOT_TRIED = NoScripts(Phrase("隔离尚未检验。", "The isolation was not tried yet."))
+
+
+def unknown_tools(skills: Iterable[Skill]) -> list[str]:
+    """A sentence for each tool that a skill names and that there is not."""
+    known = {spec.name for spec in KNOWN_SPECS}
+    return [
+        f"{skill.source}/{skill.name}/SKILL.md, line {line}: there is no tool {name}; correct builtin_tools or allowed-tools."
+        for skill in skills
+        for name, line in zip(skill.tools, skill.tool_lines, strict=True)
+        if name not in known
+    ]
 
 
 def skills_of(

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from chatops_bot.app.skills import borrowed_library
+from chatops_bot.app.skills import borrowed_library, unknown_tools
 from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.app.where import Where
 from chatops_bot.domain.skill import Audience, Skill
@@ -14,10 +14,11 @@ from chatops_bot.skillpacks.library import described
 
 
 def list_skills(where: Where, *, as_json: bool) -> int:
-    """Print every skill of the bot; 1 when one is broken, else 0. Raises ConfigInvalid."""
+    """Print every skill of the bot; 1 when one is broken or names a tool that there is not, else 0. Raises ConfigInvalid."""
     data, config = where.settings()
     with borrowed_library(SkillsConfig() if config is None else config.skills, data) as library:
         skills, broken = library.read()
+    unknown = unknown_tools(skills)
     if as_json:
         told = {
             "skills": [_told(skill) for skill in skills],
@@ -25,13 +26,15 @@ def list_skills(where: Where, *, as_json: bool) -> int:
                 {"name": each.name, "path": each.path, "line": each.line, "problem": each.problem.en}
                 for each in broken
             ],
+            "unknown_tools": unknown,
         }
         sys.stdout.write(json.dumps(told, ensure_ascii=False) + "\n")
     else:
         lines = [line for skill in skills for line in _lines(skill)]
         lines += [f"BROKEN {described(each)}" for each in broken]
+        lines += [f"UNKNOWN TOOL {each}" for each in unknown]
         sys.stdout.write("".join(f"{one_line(line)}\n" for line in lines or ["There are no skills."]))
-    return 1 if broken else 0
+    return 1 if broken or unknown else 0
 
 
 def _told(skill: Skill) -> dict[str, Any]:

@@ -29,7 +29,7 @@ _DROPPED = frozenset({"Cc", "Cf", "Cs", "Cn", "Co"})
 _OPENING = "[［【〔〖〘⟦〚❲⦋⦍⦏⦗⁅︗︹︻﹇﹝"
 _CLOSING = "]］】〕〗〙⟧〛❳⦌⦎⦐⦘⁆︘︺︼﹈﹞"
 _ROUND = str.maketrans(dict.fromkeys(_OPENING, "(") | dict.fromkeys(_CLOSING, ")"))
-_COMMENT = regex(r"<!-+|(?<!-)-++!?>|/\*|\*/")
+_COMMENT = regex(r"<!-+|(?<!-)-++!?>")
 _PLAIN = regex(r"[ -)+-;=?-Z^-~]*")
 """Printable ASCII without brackets, backslash and what comment marks are made of: nothing to do but the spaces."""
 _MEANT_LITERALLY = frozenset({"enum", "const", "pattern"})

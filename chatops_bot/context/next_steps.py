@@ -123,6 +123,16 @@ def worth_offering(
     return tuple(kept[:MAX_FOLLOWUPS])
 
 
+_ID = regex(r"#([0-9]+)")
+_NUMBER = regex(r"(?<![A-Za-z0-9_:./-])[0-9]+(?![A-Za-z0-9_:/-])")
+
+
+def about(answer: str, steps: Iterable[FollowUp]) -> tuple[FollowUp, ...]:
+    """Those of a tool's steps whose tasks and runs the answer tells of: a tool looks at more than what is reported."""
+    told = frozenset(_NUMBER.findall(answer))
+    return tuple(step for step in steps if told.issuperset(_ID.findall(step.question)))
+
+
 def _is_of_another_language(question: str, asked: str, language: Language) -> bool:
     """Whether a question is in the one of our two languages that the asker does not write. Who writes a third, such as Japanese,
     which shares letters with Chinese, gets what the model wrote: it follows the asker better than letters tell."""

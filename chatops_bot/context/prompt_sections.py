@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 from chatops_bot.context.hardening import block, inline, schema_line
 from chatops_bot.context.prompt_phrases import filled
 from chatops_bot.context.prompt_types import AgentConfig, PromptOptions, SessionContext, ToolBrief, UserIntent
+from chatops_bot.domain.clocks import Clocks, zone_label
 from chatops_bot.domain.language import Language
 
 GOAL_CHARS = 300
@@ -148,11 +149,16 @@ def _local(session: SessionContext) -> datetime:
 
 
 def _other_zone(session: SessionContext) -> str:
-    """The zone of schedules, where clocks there show another time than the asker's."""
-    there, here = session.schedule_zone, _local(session)
-    if there is None or here.astimezone(ZoneInfo(there)).utcoffset() == here.utcoffset():
+    """The zone of schedules, where clocks there show another time than the asker's, at least in a part of the year."""
+    here = _local(session)
+    if session.schedule_zone is None:
         return ""
-    return f"{there}, {_offset(here.astimezone(ZoneInfo(there)))}"
+    there = ZoneInfo(session.schedule_zone)
+    if not Clocks(here.tzinfo or there, there).differ(here):
+        return ""
+    if zone_label(there) == "UTC":
+        return "UTC"
+    return f"{session.schedule_zone}, {_offset(here.astimezone(there))}"
 
 
 def _offset(moment: datetime) -> str:

@@ -136,15 +136,16 @@ class _Reader:
                 "正文是空的：技能必须写明怎么做。",
                 "the body is empty; a skill must say how the work is done.",
             )
-        no_tools: tuple[str, ...] = ()
-        tools = (*self._given("builtin_tools", self._tools, no_tools), *self._allowed_tools())
+        no_tools: dict[str, int] = {}
+        tools = self._allowed_tools() | self._given("builtin_tools", self._tools, no_tools)
         return Skill(
             name=name,
             description=description,
             body=self._body,
             folder=self._place.folder,
             source=self._place.source,
-            tools=tuple(dict.fromkeys(tools)),
+            tools=tuple(tools),
+            tool_lines=tuple(line + 1 for line in tools.values()),
             rounds=self._given("max_iterations", self._rounds, 0),
             scripts=self._given("scripts", self._scripts, self._found_scripts()),
             audience=self._given("visibility", self._audience, Audience()),
@@ -209,27 +210,26 @@ class _Reader:
             )
         return text
 
-    def _tools(self, value: Value) -> tuple[str, ...]:
+    def _tools(self, value: Value) -> dict[str, int]:
         names = _texts(value, "builtin_tools")
         for name, line in names.items():
             if not _TOOL.fullmatch(name):
                 raise _wrong(
                     line, "builtin_tools 里有无效的工具名。", "builtin_tools holds what is no name of a tool."
                 )
-        return tuple(names)
+        return names
 
-    def _allowed_tools(self) -> tuple[str, ...]:
+    def _allowed_tools(self) -> dict[str, int]:
         """Names out of the open format's list; patterns of other products, such as `Bash(git:*)`, mean nothing here."""
         value = self._values.get("allowed-tools")
         if value is None:
-            return ()
+            return {}
         if isinstance(value.plain, str):
-            return tuple(name for name in re.split(r"[\s,]+", value.plain) if _TOOL.fullmatch(name))[
-                :MAX_TOOLS
-            ]
+            written = [name for name in re.split(r"[\s,]+", value.plain) if _TOOL.fullmatch(name)]
+            return dict.fromkeys(written[:MAX_TOOLS], value.line)
         no_names: dict[str, int] = {}
         names = self._given("allowed-tools", lambda each: _texts(each, "allowed-tools"), no_names)
-        return tuple(name for name in names if _TOOL.fullmatch(name))
+        return {name: line for name, line in names.items() if _TOOL.fullmatch(name)}
 
     def _rounds(self, value: Value) -> int:
         text = _text(value, "max_iterations")

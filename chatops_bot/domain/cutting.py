@@ -70,6 +70,15 @@ def cap_content(content: Mapping[str, Any], limit: int, handle: str | None = Non
     return smaller
 
 
+def is_short_form(text: str, handle: str) -> bool:
+    """Whether `text` is what `cap_content` left of the result that `handle` names."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and "cut" in content and content.get(READ_RESULT) == {"handle": handle}
+
+
 def _longest_first(content: Mapping[str, Any]) -> list[str]:
     lists = [key for key, value in content.items() if isinstance(value, list)]
     return sorted(lists, key=lambda key: -len(canonical_json(content[key])))

@@ -55,10 +55,12 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What a field can hold. A list that is not complete leaves room for a value of one's own."""
+    """What a field can hold. A list that is not complete leaves room for a value of one's own. `hint` takes the place of the
+    argument's own, where it depends on who is asked."""
 
     choices: tuple[Choice, ...]
     is_complete: bool = True
+    hint: Phrase | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from chatops_bot.domain.clocks import ONE_CLOCK, Clocks
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.skill import Skill
 from chatops_bot.domain.tool import ToolCall
@@ -95,8 +96,9 @@ class ModelRequest:
     text alone; the tools are shown all the same, since some providers refuse a history of calls without them, and since the
     request then begins as the one before did.
 
-    The last three say what stands in the prompt in prose, for who reads none: the `skills` that the asker may see, the `agents`
-    that may be consulted, and whether others read along, who may not see all of those skills.
+    The next four say what stands in the prompt in prose, for who reads none: the `skills` that the asker may see, the `agents`
+    that may be consulted, whether others read along, who may not see all of those skills, and the `clocks` of the asker and the
+    scheduler. `is_standing_in`: another model was asked first and is away.
     """
 
     messages: tuple[Message, ...]
@@ -106,6 +108,8 @@ class ModelRequest:
     skills: tuple[Skill, ...] = ()
     agents: tuple[str, ...] = ()
     is_shared: bool = True
+    clocks: Clocks = ONE_CLOCK
+    is_standing_in: bool = False
 
 
 class FinishReason(StrEnum):
@@ -168,9 +172,13 @@ class ThoughtEnded:
 
 @dataclass(frozen=True, slots=True)
 class ModelNotice:
-    """Something about the model itself that people must know ("no language model is connected"); never part of the text."""
+    """Something about the model itself that people must know ("no language model is connected"); never part of the text.
+
+    `is_first`: it explains the answer, so it stands above it.
+    """
 
     phrase: Phrase
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class Person:
     """Somebody who writes or clicks, as the platform vouches for them. `id` is the platform's, `name` is untrusted text.
 
     `groups` are the ids of the platform's user groups that they are in, as far as config names them. `timezone` is the IANA name
-    of their time zone, empty where it is not known.
+    of their time zone, or of the one that config gives those whose own nobody tells; empty is UTC.
     """
 
     id: str

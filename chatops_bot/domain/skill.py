@@ -42,7 +42,7 @@ class Audience:
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """`body` is the text below the front matter, as written. `tools` are offered once it is loaded; `rounds` is how many
+    """`body` is the text below the front matter, as written. `tools` are offered once it is loaded, and stand in the `tool_lines` of its file; `rounds` is how many
     steps with tools its work takes, 0 when it does not say. `description_zh` takes the place of `description` in Chinese, where it is
     given. `scripts` are paths below `folder` that may be run. `remarks` say
     what in its file nobody here reads, such as a key of another product."""
@@ -53,6 +53,7 @@ class Skill:
     folder: Path
     source: str
     tools: tuple[str, ...] = ()
+    tool_lines: tuple[int, ...] = ()
     rounds: int = 0
     scripts: tuple[str, ...] = ()
     audience: Audience = field(default_factory=Audience)

@@ -75,9 +75,10 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Something about the turn that people must know (cut, capped, no model). Stands in a block of its own."""
+    """Something about the turn that people must know (cut, capped, no model). Stands in a block of its own, above or below the text."""
 
     phrase: Phrase
+    is_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

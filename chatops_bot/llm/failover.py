@@ -73,9 +73,8 @@ class FailoverModel:
                 if isinstance(failure, ModelTooLong) and self._is_new(question):
                     raise
                 self._remember(question, failure)
-        reason = self._handed_over[question].phrase
-        yield ModelNotice(Phrase(f"{reason.zh}{_INSTEAD.zh}", f"{reason.en} {_INSTEAD.en}"))
-        async with aclosing(self._standby.stream(request)) as deltas:
+        yield ModelNotice(_told(self._handed_over[question].phrase), is_first=True)
+        async with aclosing(self._standby.stream(replace(request, is_standing_in=True))) as deltas:
             async for delta in deltas:
                 if isinstance(delta, ModelNotice):
                     continue  # the standby's own would say that no model is configured
@@ -97,6 +96,16 @@ class FailoverModel:
         self._handed_over[question] = failure
         while len(self._handed_over) > TURNS_REMEMBERED:
             self._handed_over.popitem(last=False)
+
+
+def _told(reason: Phrase) -> Phrase:
+    """Both sentences; the words of a provider, which may end the first, need no full stop."""
+    ends = (".", "。", "!", "！", "?", "？", "…")
+    zh, en = (
+        said if said.endswith(ends) else f"{said}{stop}"
+        for said, stop in ((reason.zh, "。"), (reason.en, "."))
+    )
+    return Phrase(f"{zh}{_INSTEAD.zh}", f"{en} {_INSTEAD.en}")
 
 
 def _question(request: ModelRequest) -> tuple[_Question, bool]:

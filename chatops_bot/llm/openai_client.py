@@ -38,7 +38,8 @@ ERROR_BYTES = 64 << 10
 """How much of an error answer is read."""
 
 _BAD_REQUEST = (400, 422)
-_OF_ORDER = (b"after role", b"last role", b"alternat", b"system", b"order")
+_OF_TURNS = (b"after role", b"last role", b"alternat", b"system")
+"""What stands beside the word `role` in such a refusal. It may stand in others too, which the second try then shows."""
 _TEMPLATE_FAILED = 500
 """What llama.cpp answers when the template of a model refuses the order of the messages."""
 
@@ -153,14 +154,17 @@ class OpenAIClient:
                     raise
             await self._sleep(wait)
 
-    async def _post(self, request: ModelRequest, deadline: float) -> tuple[aiohttp.ClientResponse, bytes]:
+    async def _post(
+        self, request: ModelRequest, deadline: float, *, takes_turns: bool = False
+    ) -> tuple[aiohttp.ClientResponse, bytes]:
+        """One try. With `takes_turns` the provider has just refused the usual order of messages."""
         body = encode(
             request,
             self._model,
             speaker=self.name,
             include_usage=self._include_usage,
             can_forbid=self._can_forbid,
-            takes_turns=self._takes_turns,
+            takes_turns=self._takes_turns or takes_turns,
         )
         try:
             async with asyncio.timeout_at(deadline):
@@ -172,6 +176,8 @@ class OpenAIClient:
                     allow_redirects=False,
                 )
                 if response.status == HTTPStatus.OK:
+                    if takes_turns:
+                        self._take_turns()
                     return response, await _first_bytes(response)
                 complaint = await _beginning(response)
         except aiohttp.ClientSSLError as error:
@@ -183,27 +189,31 @@ class OpenAIClient:
             raise self._errors.unreachable() from error
         except TimeoutError as error:
             raise self._errors.silent(self._timeouts.first_delta) from error
-        if self._gives_way(request, response.status, complaint.lower()):
-            return await self._post(request, deadline)
+        if self._gives_way(request, response.status, complaint):
+            return await self._post(request, deadline, takes_turns=takes_turns)
+        if not (self._takes_turns or takes_turns) and _speaks_of_turns(response.status, complaint.lower()):
+            return await self._post(request, deadline, takes_turns=True)
         raise self._errors.from_answer(response.status, complaint, retry_after_of(response.headers))
 
     def _gives_way(self, request: ModelRequest, status: int, complaint: bytes) -> bool:
         """Whether the provider complains about something that it need not be sent. From then on it is not."""
-        of_roles = b"role" in complaint and any(word in complaint for word in _OF_ORDER)
-        if status not in _BAD_REQUEST and not (status == _TEMPLATE_FAILED and of_roles):
+        if status not in _BAD_REQUEST:
             return False
         if self._include_usage and b"stream_options" in complaint:
             self._include_usage = False
         elif self._can_forbid and not request.may_call and b"tool_choice" in complaint:
             self._can_forbid = False
-        elif not self._takes_turns and of_roles:
+        else:
+            return False
+        return True
+
+    def _take_turns(self) -> None:
+        """The other order was taken where the usual one was refused: so it is for all that comes."""
+        if not self._takes_turns:
             self._takes_turns = True
             _log.warning(
                 "%s refuses the order of messages; from now on person and model take turns", self.name
             )
-        else:
-            return False
-        return True
 
     async def _read(self, response: aiohttp.ClientResponse, patience: "_Patience") -> bytes:
         """The next bytes; none at the end, or when a whole answer has waited long enough for its usage."""
@@ -278,6 +288,12 @@ class _Patience:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def _speaks_of_turns(status: int, complaint: bytes) -> bool:
+    """Whether a refusal, in lower case, may be one of the order of messages."""
+    is_refusal = status in _BAD_REQUEST or status == _TEMPLATE_FAILED
+    return is_refusal and b"role" in complaint and any(word in complaint for word in _OF_TURNS)
 
 
 def _now() -> float:

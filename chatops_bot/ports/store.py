@@ -33,6 +33,7 @@ class Turns(Protocol):
 
     All unfinished turns of a session are held by one process, so that one of them runs at a time. What a process writes to
     a turn that another has taken over meanwhile raises TurnLost: it was paused for so long that it was taken for dead.
+    A turn that ended is kept for 7 days.
     """
 
     async def begin(self, turn: RunningTurn, claim: str = "") -> str:
@@ -67,7 +68,7 @@ class Turns(Protocol):
 
 class Inbox(Protocol):
     async def claim(self, key: str) -> bool:
-        """True for the first caller of this key, False for every later one. Keys are kept for at least 24 hours."""
+        """True for the first caller of this key, False for every later one. Keys are kept for 7 days."""
 
 
 class Proposals(Protocol):
@@ -200,7 +201,7 @@ class Leases(Protocol):
 
 
 class Controls(Protocol):
-    """What an opaque button value stands for."""
+    """What an opaque button value stands for, for 30 days."""
 
     async def put(self, token: str, payload: str) -> None: ...
 

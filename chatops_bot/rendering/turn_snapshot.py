@@ -20,6 +20,7 @@ class Snapshot(BaseModel):
     stop_value: str
     text: str
     calls: tuple[Call, ...]
+    first_notes: tuple[Phrase, ...] = ()
     notes: tuple[Phrase, ...]
     outcome: TurnOutcome | None
     offered: tuple[tuple[str, str], ...]

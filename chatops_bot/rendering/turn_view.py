@@ -71,6 +71,7 @@ class TurnView:
         self._streaming = ""
         self._may_grow = False
         self._calls: list[Call] = []
+        self._first_notes: list[Phrase] = []
         self._notes: list[Phrase] = []
         self._outcome: TurnOutcome | None = None
         self._offered: tuple[tuple[str, str], ...] = ()
@@ -95,9 +96,10 @@ class TurnView:
                 known = next((call for call in self._calls if call.call_id == call_id), None)
                 label = known.label if known else Phrase(tool, tool)
                 self._put(Call(call_id, label, status, summary, milliseconds))
-            case Noted(phrase):
-                if phrase not in self._notes:
-                    self._notes.append(phrase)
+            case Noted(phrase, is_first):
+                notes = self._first_notes if is_first else self._notes
+                if phrase not in notes:
+                    notes.append(phrase)
             case Rested():
                 self._rest(event)
             case _:  # reasoning has a channel of its own, a proposal has a card of its own
@@ -146,7 +148,8 @@ class TurnView:
         return sanitise(self._redacted(self._joined()), self._links)
 
     def pages(self) -> tuple[View, ...]:
-        """The messages of this turn, in order; never none. Tool lines stand on the first, notes and buttons on the last."""
+        """The messages of this turn, in order; never none. Tool lines and what explains the answer stand on the first, other notes and
+        buttons on the last."""
         texts = self._page_texts()
         head, tail = self._head(has_text=bool(texts[0])), self._tail(has_text=bool(texts[0]))
         if not (texts[0] or head or any(isinstance(block, Notice) for block in tail)):
@@ -170,6 +173,7 @@ class TurnView:
             stop_value=self._stop_value,
             text=shown(redacted(self._joined())),
             calls=tuple(replace(call, summary=_both(call.summary, redacted)) for call in self._calls),
+            first_notes=tuple(_both(note, redacted) for note in self._first_notes),
             notes=tuple(_both(note, redacted) for note in self._notes),
             outcome=self._outcome,
             offered=tuple((redacted(question), value) for question, value in self._offered),
@@ -182,6 +186,7 @@ class TurnView:
         view = cls(stored.language, stored.text_chars, redactor, stop_value=stored.stop_value)
         view._rounds = [stored.text] if stored.text else []
         view._calls = list(stored.calls)
+        view._first_notes = list(stored.first_notes)
         view._notes = list(stored.notes)
         view._outcome = stored.outcome
         view._offered = stored.offered
@@ -244,7 +249,8 @@ class TurnView:
         lines = tool_lines(self._calls, self._language, is_over=is_over, redact=self._redacted)
         if not (is_over or self._is_busy or has_text):
             lines = (*lines, (self._state or self._silent or notices.WORKING).said_in(self._language))
-        return (Lines(lines),) if lines else ()
+        first = tuple(self._notice(note, "warning") for note in self._first_notes)
+        return (*first, Lines(lines)) if lines else first
 
     @property
     def _is_busy(self) -> bool:

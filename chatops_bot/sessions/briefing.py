@@ -143,6 +143,7 @@ class Briefer:
             agent_id=agent.agent_id,
             agents=self._consultable(agent, toolbox),
             is_shared=_is_shared(turn_input.session),
+            clocks=self._circumstances.clocks(turn_input.author),
         )
 
     def rested(self, turn_id: str, outcome: TurnOutcome, *, is_outage: bool = False) -> None:
@@ -191,6 +192,7 @@ class Briefer:
             agent_id=agent_id,
             agents=self._consultable(agent, toolbox),
             is_shared=_is_shared(context.session),
+            clocks=self._circumstances.clocks(context.person),
         )
 
     def handoffs(self, context: ToolContext) -> tuple[str, ...]:

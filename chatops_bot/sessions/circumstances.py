@@ -10,6 +10,8 @@ from chatops_bot.context.key_events import key_events
 from chatops_bot.context.past import Past, Teller
 from chatops_bot.context.prompt_types import AgentConfig, SessionContext, UserIntent
 from chatops_bot.context.summary import summarise
+from chatops_bot.domain.clocks import Clocks
+from chatops_bot.domain.people import Person
 from chatops_bot.domain.transcript import Entry
 from chatops_bot.ports import Clock
 from chatops_bot.sessions.mailbox import TurnInput
@@ -18,11 +20,9 @@ from chatops_bot.sessions.tool_choice import previous_tools
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where the bot runs: the IANA zone of people whose own nobody tells (None: that of the clock), the one that schedules are
-    read in, and what models are told."""
+    """Where the bot runs: the IANA zone that schedules are read in, and what models are told."""
 
-    timezone: str | None = None
-    schedules: str | None = None
+    schedules: str = "UTC"
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -36,6 +36,10 @@ class Circumstances:
     tools: frozenset[str]
     reads_only: Callable[[TurnInput], bool]
 
+    def clocks(self, asker: Person) -> Clocks:
+        """Of the asker, and of the scheduler."""
+        return Clocks.named(asker.timezone, self.home.schedules)
+
     def of(self, agent: AgentConfig, turn_input: TurnInput, entries: Sequence[Entry]) -> SessionContext:
         """In a thread of several people the asker's zone counts."""
         asker = turn_input.author
@@ -45,7 +49,7 @@ class Circumstances:
             user_id=self.clean(asker.id),
             user_role=asker.role.value,
             current_time=self.clock.now(),
-            timezone=asker.timezone or self.home.timezone,
+            timezone=asker.timezone or None,
             schedule_zone=self.home.schedules,
             channel=self.clean(turn_input.session.channel),
             reads_only=self.reads_only(turn_input),

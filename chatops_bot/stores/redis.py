@@ -4,6 +4,7 @@ import secrets
 
 from chatops_bot.domain.audit_chain import ChainKey
 from chatops_bot.domain.errors import StoreError
+from chatops_bot.stores.lifetimes import CONTROLS_KEPT_SECONDS
 from chatops_bot.stores.redis_arms import RedisArms
 from chatops_bot.stores.redis_audit import RedisAudit
 from chatops_bot.stores.redis_link import PATIENCE_SECONDS, PREFIX, RedisLink, script
@@ -14,9 +15,6 @@ from chatops_bot.stores.redis_secret_values import RedisSecretValues
 from chatops_bot.stores.redis_server import ready
 from chatops_bot.stores.redis_sessions import RedisInbox, RedisTranscripts, RedisTurns
 from chatops_bot.stores.redis_waiting import RedisForms, RedisProposals
-
-CONTROLS_KEPT_SECONDS = 30 * 24 * 3600
-"""A button that is older is no longer valid, and says so."""
 
 _PUT = script(
     f"""
@@ -71,6 +69,11 @@ class RedisStore:
             raise
         reading = RedisLink.to(url, process, prefix=prefix, reply_seconds=READ_SECONDS, patience=0)
         return cls(link, reading, key or ChainKey.of(secrets.token_bytes(32)))
+
+    @property
+    def remedy(self) -> str:
+        """What to do when writes hang."""
+        return f"check that the Redis at {self._link.where} runs and can be reached"
 
     async def check(self) -> None:
         """Commit a write that changes nothing. Raises StoreError when the server takes no writes."""

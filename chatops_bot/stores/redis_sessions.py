@@ -8,13 +8,10 @@ from chatops_bot.domain.errors import StoreError, TurnLost
 from chatops_bot.domain.session import IsDead, MessageRef, RunningTurn, SessionKey, TurnOutcome
 from chatops_bot.domain.transcript import MADE_BY_TURNS, Entry
 from chatops_bot.stores.codec import entry_from, entry_text
+from chatops_bot.stores.lifetimes import CLAIMS_KEPT_SECONDS, ENDED_KEPT_SECONDS
 from chatops_bot.stores.redis_link import RedisLink, Script, script
 
 _log = logging.getLogger(__name__)
-
-CLAIMS_KEPT_SECONDS = 7 * 24 * 3600
-ENDED_KEPT_SECONDS = 7 * 24 * 3600
-"""How long it is known who had a turn that is over, for a process that was paused with it."""
 
 _LIVES = """
     local function lives(process) return redis.call('EXISTS', KEYS[1] .. 'lease:process:' .. process) == 1 end

@@ -4,7 +4,7 @@ import secrets
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from chatops_bot.stores.codec import (
     proposal_from,
     proposal_text,
 )
+from chatops_bot.stores.lifetimes import CLAIMS_KEPT_SECONDS, CONTROLS_KEPT_SECONDS, ENDED_KEPT_SECONDS
 from chatops_bot.stores.sqlite_arms import ARMS_TABLE, SqliteArms
 from chatops_bot.stores.sqlite_audit import AUDIT_CHAIN_TABLE, SqliteAudit, append, seal_old_rows
 from chatops_bot.stores.sqlite_file import SqliteFile, lateness, never
@@ -72,10 +73,17 @@ MIGRATIONS = (
     PROMPTS_TABLES,
     RESULTS_TABLE,
     ARMS_TABLE,
+    """
+    ALTER TABLE controls ADD COLUMN until REAL;
+    UPDATE controls SET until = strftime('%s', 'now') + 2592000.0;
+    CREATE INDEX controls_until ON controls (until);
+    ALTER TABLE turns ADD COLUMN ended_at REAL;
+    UPDATE turns SET ended_at = strftime('%s', 'now') + 0.0 WHERE outcome IS NOT NULL;
+    CREATE INDEX turns_ended ON turns (ended_at) WHERE ended_at IS NOT NULL;
+    CREATE INDEX claims_at ON claims (at);
+    """,
 )
 """Scripts that bring a file forward, in order. One that has been released is never changed."""
-
-CLAIMS_KEPT_DAYS = 7
 
 
 class SqliteStore:
@@ -94,7 +102,7 @@ class SqliteStore:
         self.leases = SqliteLeases(file, clock)
         self.secret_values = SqliteSecretValues(file, clock)
         self.results = SqliteResults(file, clock)
-        self.controls = SqliteControls(file)
+        self.controls = SqliteControls(file, clock)
         self.prompts = SqlitePrompts(file, clock)
         self.arms = SqliteArms(file)
 
@@ -108,18 +116,17 @@ class SqliteStore:
         file = await SqliteFile.open(path, MIGRATIONS)
         try:
             await file.write(partial(seal_old_rows, key=key, now=clock.now()))
-            await file.write(
-                lambda db: db.execute(
-                    "DELETE FROM claims WHERE julianday(at) < julianday(?) - ?",
-                    (clock.now().isoformat(), CLAIMS_KEPT_DAYS),
-                )
-            )
             await file.write(lambda db: db.execute(RELEASE))
             opening = await SqliteLeases(file, clock).take("opening", "whoever opens the file", 0)
         except BaseException:
             await file.aclose()
             raise
         return cls(file, clock, key, f"bot_{opening}")
+
+    @property
+    def remedy(self) -> str:
+        """What to do when writes hang."""
+        return "check the disk"
 
     async def check(self) -> None:
         """Commit a write that changes nothing. Raises StoreError when the file takes no writes."""
@@ -196,12 +203,16 @@ class SqliteTurns:
         )
 
     async def end(self, turn_id: str, outcome: TurnOutcome) -> None:
-        await self._file.write(
-            lambda db: db.execute(
-                "UPDATE turns SET outcome = ?, snapshot = '', input = '' WHERE id = ?",
-                (outcome.value, turn_id),
+        now = self._clock.now().timestamp()
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(
+                "UPDATE turns SET outcome = ?, snapshot = '', input = '', ended_at = ? WHERE id = ?",
+                (outcome.value, now, turn_id),
             )
-        )
+            db.execute("DELETE FROM turns WHERE ended_at <= ?", (now - ENDED_KEPT_SECONDS,))
+
+        await self._file.write(work)
         self._held.discard(turn_id)
 
     async def running(self) -> list[RunningTurn]:
@@ -352,24 +363,40 @@ def _proposal(row: _ProposalRow) -> Proposal:
 
 
 class SqliteControls:
-    def __init__(self, file: SqliteFile) -> None:
+    def __init__(self, file: SqliteFile, clock: Clock) -> None:
         self._file = file
+        self._clock = clock
 
     async def put(self, token: str, payload: str) -> None:
-        await self._file.write(
-            lambda db: db.execute("INSERT INTO controls (token, payload) VALUES (?, ?)", (token, payload))
-        )
+        now = self._clock.now().timestamp()
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM controls WHERE until <= ?", (now,))
+            db.execute("INSERT INTO controls VALUES (?, ?, ?)", (token, payload, now + CONTROLS_KEPT_SECONDS))
+
+        await self._file.write(work)
 
     async def get(self, token: str) -> str | None:
+        now = self._clock.now().timestamp()
         row = await self._file.read(
-            lambda db: db.execute("SELECT payload FROM controls WHERE token = ?", (token,)).fetchone()
+            lambda db: db.execute(
+                "SELECT payload FROM controls WHERE token = ? AND until > ?", (token, now)
+            ).fetchone()
         )
         return None if row is None else str(row[0])
 
 
 def _claimed(db: sqlite3.Connection, key: str, at: datetime) -> bool:
-    row = (key, at.isoformat())
+    db.execute(
+        "DELETE FROM claims WHERE at <= ?", (_claim_time(at - timedelta(seconds=CLAIMS_KEPT_SECONDS)),)
+    )
+    row = (key, _claim_time(at))
     return db.execute("INSERT OR IGNORE INTO claims (key, at) VALUES (?, ?)", row).rowcount == 1
+
+
+def _claim_time(at: datetime) -> str:
+    """A text that sorts as the times do."""
+    return at.astimezone(UTC).isoformat()
 
 
 def _ref(channel: str | None, message: str | None) -> MessageRef | None:

@@ -100,6 +100,7 @@ def _field(
         choices = candidates.choices[:MOST_CHOICES]
         is_cut = len(candidates.choices) > MOST_CHOICES
         takes_text = is_cut or not candidates.is_complete
+        hint = candidates.hint or hint
         if is_cut:
             hint = _FIRST_OF.filled(shown=MOST_CHOICES, count=len(candidates.choices))
     kind: FieldKind = "text" if not choices else "multi" if shape.is_list else "single"

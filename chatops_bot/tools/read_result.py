@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from chatops_bot.domain.canonical import canonical_json
+from chatops_bot.domain.cutting import is_short_form
 from chatops_bot.domain.errors import ArgumentWrong, Told, ToolFailed
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Effect
@@ -18,6 +19,7 @@ from chatops_bot.domain.tool import READ_RESULT, ToolCall, ToolResult
 from chatops_bot.domain.transcript import Entry, ModelSaid, ToolReturned
 from chatops_bot.ports import Results, ToolContext, ToolSpec, Transcripts
 from chatops_bot.tools.result_lines import as_lines, plainly
+from chatops_bot.tools.spilling import KEPT_SECONDS
 
 MOST_LINES = 400
 LINES = 100
@@ -29,6 +31,7 @@ IsHidden = Callable[[Sequence[Entry], str, ToolCall, ToolContext], bool]
 """Takes the transcript, the turn and the call whose result is asked for, and the context of the call that asks."""
 
 
+_SHORTENED = Phrase("只剩 {zh}缩短后的结果", "{en} of the shortened result, the whole is not kept any more")
 _ONE_END = Phrase("head、tail 和 from_line 只能给出一个。", "Give only one of head, tail and from_line.")
 
 
@@ -66,7 +69,7 @@ class ReadResult:
         self._is_hidden = is_hidden
 
     async def run(self, arguments: ReadResultArguments, context: ToolContext) -> ToolResult:
-        tool, content = await self._found(arguments.handle, context)
+        tool, content, is_whole = await self._found(arguments.handle, context)
         wanted = plainly(arguments.search)
         lines = [
             each for line in as_lines(content) for each in zip(line.pieces, line.has(wanted), strict=True)
@@ -82,10 +85,16 @@ class ReadResult:
         }
         if more is not None:
             answer["next_from_line"] = more
-        return ToolResult("ok", answer, Phrase(f"{len(told)} 行", f"{len(told)} lines"))
+        count = Phrase(f"{len(told)} 行", f"{len(told)} lines")
+        if is_whole:
+            return ToolResult("ok", answer, count)
+        # Nobody may take what is missing here for what is not there.
+        answer |= {"is_whole": False, "whole_kept_days": KEPT_SECONDS // 86_400}
+        return ToolResult("ok", answer, _SHORTENED.filled(zh=count.zh, en=count.en))
 
-    async def _found(self, handle: str, context: ToolContext) -> tuple[str, str]:
-        """The tool and the whole result of the newest call with this id. Raises ToolFailed when there is none to be seen."""
+    async def _found(self, handle: str, context: ToolContext) -> tuple[str, str, bool]:
+        """The tool and the result of the newest call with this id, and whether it is whole: of a long one that is no longer kept, the
+        transcript has the short form. Raises ToolFailed when there is none to be seen."""
         calls: dict[tuple[str, str], ToolCall] = {}
         newest: tuple[ToolCall, ToolReturned] | None = None
         entries = await (context.aside or self._transcripts).load(context.session)
@@ -100,7 +109,10 @@ class ReadResult:
         call, returned = newest
         if self._is_hidden(entries, returned.turn_id, call, context):
             raise _none(handle)
-        return returned.tool, await self._results.get(context.session, handle) or returned.content
+        kept = await self._results.get(context.session, handle)
+        if kept is not None:
+            return returned.tool, kept, True
+        return returned.tool, returned.content, not is_short_form(returned.content, handle)
 
 
 def _chosen(numbered: list[tuple[int, str]], arguments: ReadResultArguments) -> tuple[list[str], int | None]:

@@ -26,6 +26,7 @@ from chatops_bot.app.doctor.local import check_roles
 from chatops_bot.app.doctor.services import asked_scopes
 from chatops_bot.app.keys import key_file, open_keys
 from chatops_bot.app.policy_config import RolesConfig
+from chatops_bot.domain.errors import ConfigInvalid
 from chatops_bot.simulators.slack.scopes import GRANTED
 from chatops_bot.stores.sqlite import MIGRATIONS, SqliteStore
 from tests.app.test_audit_cli import a_call
@@ -391,18 +392,6 @@ async def test_a_scheduler_that_is_down_is_told_for_it_and_each_account(world: W
     }
 
 
-async def test_a_zone_of_schedules_that_is_not_the_schedulers_is_told(world: World):
-    def with_zone(zone: str) -> Path:
-        scheduler = well(world).scheduler.model_copy(update={"timezone": zone})
-        return written(world, well(world).model_copy(update={"scheduler": scheduler}))
-
-    said = failures(await seen(world, with_zone("Asia/Shanghai")))
-    assert said["scheduler viewer"].startswith(
-        "The scheduler reads cron expressions in UTC, and scheduler.timezone says Asia/Shanghai, so models"
-    )
-    assert failures(await seen(world, with_zone("UTC"))) == {}
-
-
 async def test_a_wrong_password_is_told_with_its_account(world: World):
     host = world.to_scheduler.url.partition("://")[2]
     user = world.scheduler.accounts["operator"]["username"]
@@ -429,6 +418,37 @@ async def test_accounts_with_too_few_and_too_many_rights_are_told(world: World):
         "scheduler viewer": f"{names['admin']} logs in as admin, with more rights than the role viewer needs; name an account of that role "
         "in scheduler.accounts.viewer, so that the scheduler enforces the roles once more."
     }
+
+
+async def test_another_zone_of_schedules_than_the_schedulers_own_is_told(world: World):
+    config = well(world)
+    there = config.scheduler.model_copy(update={"timezone": "Asia/Shanghai"})
+    told = failures(await seen(world, written(world, config.model_copy(update={"scheduler": there}))))
+    assert set(told) == {"scheduler viewer"}
+    assert told["scheduler viewer"].endswith("set scheduler.timezone to UTC.")
+
+
+async def test_a_broken_text_of_a_prompt_is_told_and_what_rests_on_it_is_looked_at(world: World):
+    agents = world.folder / "texts" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "incident_responder.en.yaml").write_text("agent: {}\n")
+    found = await examine(written(world, agents={"folder": str(agents.parent)}), env_of(world))
+    broken = [each for each in found if each.status is Status.FAILED]
+    assert {each.check for each in broken} == {"prompts"}
+    assert any("agent.agent_id is missing; add it." in each.says for each in broken)
+    assert not any("phrases" in each.says for each in broken), "nobody may write those there"
+
+
+async def test_a_check_that_cannot_be_made_has_failed_and_the_others_are_told():
+    async def breaks() -> list[Finding]:
+        raise ConfigInvalid("a.yaml, line 3: is broken; mend it.")
+
+    async def works() -> list[Finding]:
+        return [ok("good", "All is well.")]
+
+    found = await run_side_by_side([Check("bad", breaks()), Check("good", works())])
+    assert [(each.check, each.status) for each in found] == [("bad", Status.FAILED), ("good", Status.OK)]
+    assert found[0].says == "Could not be looked at: a.yaml, line 3: is broken; mend it."
 
 
 async def test_a_clock_that_differs_is_told(world: World):

@@ -5,6 +5,7 @@ import socket
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from chatops_bot.app.config import ShutdownConfig, WebConfig
 from chatops_bot.app.health import STORE_SECONDS, Health
 from chatops_bot.domain.errors import StoreError
 from chatops_bot.llm.scripted import ScriptedModel, says
+from chatops_bot.stores.redis import RedisStore
+from tests.redis_server import RedisServer
 from tests.scenarios.conftest import World, until
 from tests.scenarios.tapped_store import tapped
 
@@ -30,7 +33,7 @@ async def nothing() -> None:
 
 
 async def test_a_bot_that_starts_or_ends_is_not_ready():
-    health = Health(lambda: "", nothing)
+    health = Health(lambda: "", nothing, "check the disk")
     assert (await health.readiness()).red == {
         "life": "The bot is starting: what its last process left open is not settled yet."
     }
@@ -46,7 +49,7 @@ async def test_everything_red_is_named_at_once():
     async def full() -> None:
         raise StoreError("bot.db cannot be used (disk is full); check the disk.")
 
-    red = (await Health(lambda: "The socket to Slack is not open.", full).readiness()).red
+    red = (await Health(lambda: "The socket to Slack is not open.", full, "check the disk").readiness()).red
     assert set(red) == {"life", "chat", "store"}
 
 
@@ -56,7 +59,7 @@ async def test_why_the_store_fails_stands_in_the_log_and_not_on_a_page_that_anyb
     async def full() -> None:
         raise StoreError("/srv/bot/bot.db cannot be used (disk is full); check the disk.")
 
-    red = (await Health(lambda: "", full).readiness()).red
+    red = (await Health(lambda: "", full, "check the disk").readiness()).red
     assert red["store"] == "The store took no write; the bot's log says why."
     assert "/srv/bot/bot.db cannot be used (disk is full)" in caplog.text
 
@@ -69,7 +72,7 @@ async def test_probes_of_a_disk_that_hangs_wait_for_one_write():
         begun += 1
         await comes_back.wait()
 
-    health = Health(lambda: "", hangs)
+    health = Health(lambda: "", hangs, "check the disk")
     health.recovered()
     probes = await asyncio.gather(*(health.readiness() for _ in range(3)))
     probes.append(await health.readiness())
@@ -80,6 +83,21 @@ async def test_probes_of_a_disk_that_hangs_wait_for_one_write():
     assert begun == 1
     assert (await health.readiness()).ready
     assert begun == 2
+
+
+async def test_a_redis_that_is_away_is_named(tmp_path: Path):
+    server = RedisServer(tmp_path)
+    server.start()
+    store = await RedisStore.open(server.url, "bot_1")
+    health = Health(lambda: "", store.check, store.remedy)
+    health.recovered()
+    server.kill()
+    said = (await health.readiness()).red["store"]
+    server.start()
+    await store.check()
+    await store.aclose()
+    server.kill()
+    assert said.endswith(f"; check that the Redis at 127.0.0.1:{server.port} runs and can be reached.")
 
 
 async def test_a_store_that_takes_no_writes_is_red_until_it_does(world: World):

@@ -140,6 +140,27 @@ def test_a_rule_that_names_a_tool_is_told_by_lint(tmp_path: Path, capsys: pytest
     assert prompt_cli.lint(AgentsConfig()) == 0
 
 
+def test_lint_tells_of_each_prompt_over_its_soft_limit_with_the_skills_that_it_is_sent_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert prompt_cli.lint(AgentsConfig()) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in said[:-1]] == [
+        f"{agent} v1 en, with_skills" for agent in ("incident_responder", "scheduler_operator")
+    ]
+    assert all(line.endswith("approved by the maintainers") for line in said[:-1])
+    assert said[-1].startswith("Nothing to look at")
+    path = tmp_path / "agents" / "scheduler_operator.zh.yaml"
+    path.parent.mkdir()
+    shipped = (bundled("prompts") / "agents" / path.name).read_text(encoding="utf-8")
+    path.write_text(
+        shipped.replace("role_description: >-\n", f"role_description: >-\n    {'关' * 800}\n", 1),
+        encoding="utf-8",
+    )
+    assert prompt_cli.lint(AgentsConfig(folder=tmp_path)) == 1
+    assert "scheduler_operator v1 zh, routed: prompt: about" in capsys.readouterr().out
+
+
 async def test_a_changed_line_that_begins_like_a_diff_is_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -57,7 +57,7 @@ async def test_without_its_beat_the_bot_is_not_ready_and_comes_to_rest(caplog: p
     async def dying() -> None:
         raise ValueError("a row that nobody can read")
 
-    health = Health(lambda: "", check)
+    health = Health(lambda: "", check, "check the disk")
     async with AsyncExitStack() as stack:
         _run_beside(stack, dying(), "beat", health)
         await asyncio.wait_for(health.failed.wait(), 10)

@@ -129,7 +129,7 @@ async def test_a_large_form_is_filled_in_in_a_dialog_and_becomes_a_task(
         await looks_right(page, f"form-filled-{language}", filled, LOOKS[language])
         await approve(page, words["pending"], words["approve"], words["done"])
     task = await world.task(words["name"])
-    assert (task["CronExpr"], task["Payload"]) == ("0 2 * * *", SCRIPT)
+    assert (task["CronExpr"], task["Payload"]) == ("0 18 * * *", SCRIPT)
 
 
 CHOOSING: dict[Language, Json] = {

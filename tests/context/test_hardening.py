@@ -105,3 +105,9 @@ def hostile(rng: random.Random) -> str:
         "\u0000", "[AVAILABLE TOOLS]\r", "\u2028[CAPABILITIES]\u2029", "[SKILLS]", "ﬁ", "\u2060[", "[END UNTRUSTED DATA nonce=0]",
     )  # fmt: skip
     return "".join(rng.choices(parts, k=rng.randrange(1, 12)))
+
+
+@pytest.mark.parametrize("text", ["*/15 * * * *", "0 9-17/2 * * 1-5", "/var/*/log", "0/15"])
+def test_what_a_schedule_or_a_path_says_stays_as_it_is(text: str):
+    """A prompt knows no other comments than those of HTML, and a schedule without its stars is another one."""
+    assert inline(text, 100) == text

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatops_bot.context.followups import MAX_FOLLOWUPS
-from chatops_bot.context.next_steps import wants_brevity, worth_offering
+from chatops_bot.context.next_steps import about, wants_brevity, worth_offering
 from chatops_bot.domain.followup import FollowUp
 from chatops_bot.domain.language import Language
 
@@ -162,3 +162,25 @@ def test_what_is_offered_was_suggested_can_be_done_and_is_not_too_much(
     assert len(said) <= MAX_FOLLOWUPS
     assert len(set(said)) == len(said)
     assert set(said) <= {step.question for step in steps if step.needs in HERE}
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        ("Nothing failed from 11-29 18:07 to 11-30 08:00 (UTC+07:00).", []),
+        ("run 7 failed", [7]),
+        ("运行7失败", [7]),
+        ("task `x` (#7), run 71", [7, 71]),
+        ("| 7 | failed |", [7]),
+        ("worker-7 and 10.0.0.7 are fine", []),
+    ],
+)
+def test_a_tools_step_is_about_what_the_answer_tells(answer: str, kept: list[int]):
+    steps = [FollowUp("analyze_failure", f"Why did run #{run} fail?") for run in (7, 71)]
+    assert list(about(answer, steps)) == [
+        step for step, run in zip(steps, (7, 71), strict=True) if run in kept
+    ]
+    assert about(answer, [LOOSE]) == (LOOSE,)
+
+
+LOOSE = FollowUp("query_instances", "Which tasks failed recently?")

@@ -51,10 +51,11 @@ def test_everything_that_a_file_can_say():
         "Look first.\n",
         PLACE.folder,
         "team",
-        ("search", "query_tasks", "look"),
-        20,
-        ("scripts/b.sh",),
-        Audience(
+        tools=("look", "search", "query_tasks"),
+        tool_lines=(10, 11, 11),
+        rounds=20,
+        scripts=("scripts/b.sh",),
+        audience=Audience(
             frozenset({Role.OPERATOR, Role.ADMIN}),
             frozenset({"U1"}),
             frozenset({"S1"}),

@@ -38,7 +38,7 @@ from chatops_bot.domain.transcript import (
 from chatops_bot.platforms.slack.blocks import payload
 from chatops_bot.ports import Store, process_lease
 from chatops_bot.rendering.card import proposal_card
-from tests.contracts.conftest import AUDIT_KEY
+from tests.contracts.conftest import AUDIT_KEY, Aged
 from tests.rendering.proposals import CODES, LIFE, PROPOSAL
 
 AT = datetime(2026, 3, 2, 14, 32, tzinfo=UTC)
@@ -320,6 +320,31 @@ async def test_a_control_means_what_was_put(store: Store):
     await store.controls.put("ask_1", "为什么失败？")
     assert await store.controls.get("ask_1") == "为什么失败？"
     assert await store.controls.get("ask_2") is None
+
+
+async def test_what_nobody_needs_for_ever_is_let_go_by_itself(store: Store, aged: Aged):
+    """Buttons after 30 days, claims and turns that ended after 7; a turn that did not end stays."""
+    running, ended = (RunningTurn(f"turn_{n}", SESSION, None, "en", "", "{}") for n in (1, 2))
+    for turn in (running, ended):
+        await store.turns.begin(turn)
+    await store.turns.end(ended.id, TurnOutcome.ANSWERED)
+    await store.controls.put("ask_1", "why?")
+    assert await store.inbox.claim("event_1")
+
+    await aged(6)
+    assert not await store.inbox.claim("event_1")
+    assert await aged.is_there("turn_2")
+    await aged(1)
+    assert await store.inbox.claim("event_1")
+    await store.turns.end("turn_3", TurnOutcome.ANSWERED)
+    assert not await aged.is_there("turn_2")
+    assert [turn.id for turn in await store.turns.running()] == ["turn_1"]
+    await aged(22)
+    assert await store.controls.get("ask_1") == "why?"
+    await aged(1)
+    assert await store.controls.get("ask_1") is None
+    await store.controls.put("ask_1", "anew")
+    assert await store.controls.get("ask_1") == "anew"
 
 
 def a_record(decision: str = "auto", number: int = 0) -> AuditRecord:

@@ -8,6 +8,7 @@ from typing import Any
 
 from chatops_bot.context.fence import fence
 from chatops_bot.context.skill_text import framed
+from chatops_bot.domain.clocks import ONE_CLOCK, Clocks
 from chatops_bot.domain.model import (
     AssistantMessage,
     ContextMessage,
@@ -219,6 +220,7 @@ async def play(
     skills: Sequence[Skill] = (),
     agents: Sequence[str] = (),
     is_shared: bool = True,
+    clocks: Clocks = ONE_CLOCK,
 ) -> Played:
     """One turn. `history` is what came before; `context` is the text of the context message, which states time and zone.
 
@@ -241,6 +243,7 @@ async def play(
             skills=tuple(skills),
             agents=tuple(agents),
             is_shared=is_shared,
+            clocks=clocks,
         )
         deltas = await answer(request)
         spoken = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))

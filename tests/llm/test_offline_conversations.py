@@ -550,13 +550,46 @@ async def test_a_tool_error_is_one_sentence_with_what_to_do(text: str, error: st
     assert len(played.calls) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("is nightly-report ok?", "The newest run of task `nightly-report` (#3) succeeded; 1 of the last 2 runs (50%) succeeded."),
+        ("etl-sync 还好吗", "任务 `etl-sync` (#4) 最近一次运行超时；最近 1 次中成功 0 次（0%）。"),
+        ("is daily-report ok?", "Task `daily-report` (#5) is enabled."),
+    ],
+)  # fmt: skip
+async def test_whether_a_task_is_well_is_answered_by_its_runs(text: str, said: str):
+    assert (await play(text)).text.startswith(said)
+
+
+@pytest.mark.parametrize(("text", "said"), [("thanks!", "You are welcome."), ("好的", "好的。")])
+async def test_thanks_are_no_question(text: str, said: str):
+    assert (await play(text)).text.startswith(said)
+    waiting = (await play("pause nightly-report")).history
+    assert "HKWM" in (await play(text, history=waiting)).text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("write me a poem", "The model is away; without it"), ("写首诗", "语言模型暂时不可用；没有它")],
+)
+async def test_for_a_model_that_is_away_nobody_is_told_that_they_asked_wrongly(text: str, said: str):
+    request = ModelRequest((UserMessage(text),), tools(), is_standing_in=True)
+    answered = "".join(delta.text for delta in await answer(request) if isinstance(delta, TextDelta))
+    assert answered.startswith(said)
+
+
 async def test_a_refused_change_is_reported_and_not_tried_again():
-    refused = {"pause_task": {"error": "Role viewer may read but not ask for changes"}}
+    refused = {
+        "pause_task": {
+            "error": "Role viewer may read but not ask for changes; ask an admin.",
+            "refused": True,
+        }
+    }
     played = await play("show nightly-report and pause nightly-report", Scheduler(broken=refused))
     assert len(played.writes) == 1
-    assert (
-        "Pausing or resuming the task failed: `Role viewer may read but not ask for changes`" in played.text
-    )
+    assert "No change proposed: Role viewer may read but not ask for changes; ask an admin." in played.text
+    assert "failed:" not in played.text
     assert played.text.count("`python report.py`") == 1
 
 

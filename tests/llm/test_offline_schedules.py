@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chatops_bot.llm.offline.arguments import mask
 from chatops_bot.llm.offline.cron import problem_of
 from chatops_bot.llm.offline.quoting import Reader
-from chatops_bot.llm.offline.schedules import cron_in, moved, wrong_cron_in
+from chatops_bot.llm.offline.schedules import cron_in, wrong_cron_in
 from chatops_bot.llm.offline.understanding import understand
 from chatops_bot.llm.offline.windows import Window, window_in
 from tests.llm.offline_play import play
@@ -44,6 +44,16 @@ SCHEDULES = [
     ("每半小时", "*/30 * * * *"),
     ("每天晚上十二点", "0 0 * * *"),
     ("每个月15号凌晨4点", "0 4 15 * *"),
+    ("每晚两点", "0 2 * * *"),
+    ("每天晚上1点", "0 1 * * *"),
+    ("每天晚上八点", "0 20 * * *"),
+    ("every day at 2am and 2pm", "0 2,14 * * *"),
+    ("every monday at 9:15, 12:15pm and 3:15 pm", "15 9,12,15 * * 1"),
+    ("每天九点、十二点和下午三点", "0 9,12,15 * * *"),
+    ("at 2am and 2pm every day", None),
+    ("每天早上9点和下午3点半", None),
+    ("every day at 2 and 3pm", None),
+    ("every day at 2am and 3 retries", "0 2 * * *"),
     ("every night", None),
     ("每天两次", None),
     ("每周", None),
@@ -295,59 +305,3 @@ def test_rows_outside_a_window_do_not_count():
     assert not window.holds(at(29, 0).isoformat())
     assert not window.holds(at(27, 23).isoformat())
     assert window.holds(None)
-
-
-@pytest.mark.parametrize(
-    ("expression", "minutes", "there"),
-    [
-        ("0 9 * * *", -480, "0 1 * * *"),
-        ("0 2 * * *", -480, "0 18 * * *"),
-        ("30 9 * * 1-5", -330, "0 4 * * 1-5"),
-        ("0 2 * * 1-5", -480, "0 18 * * 0,1,2,3,4"),
-        ("0 23 * * 6", 120, "0 1 * * 0"),
-        ("0 9,18 * * *", -60, "0 8,17 * * *"),
-        ("0 2,9 * * *", -480, "0 2,9 * * *"),
-        ("0 2 1 * *", -480, "0 2 1 * *"),
-        ("0 12 1 * *", -480, "0 4 1 * *"),
-        ("*/15 * * * *", -480, "*/15 * * * *"),
-    ],
-)
-def test_a_time_of_one_zone_is_said_in_that_of_another_where_five_fields_can(
-    expression: str, minutes: int, there: str
-):
-    assert moved(expression, minutes) == there
-
-
-@given(
-    hour=st.integers(0, 23),
-    minute=st.integers(0, 59),
-    days=st.sets(st.integers(0, 6), min_size=1),
-    zone=st.integers(-840, 840),
-)
-def test_there_and_back_is_the_same_schedule(hour: int, minute: int, days: set[int], zone: int):
-    written = f"{minute} {hour} * * {','.join(map(str, sorted(days)))}"
-    assert moved(moved(written, zone), -zone) == written
-
-
-FAR_AWAY = (
-    "[CONTEXT]\nCurrent time: 2026-11-29 12:10 Sunday (Asia/Shanghai, UTC+08:00)\n"
-    "Zone of cron expressions (a time that the asker says is in theirs; convert it): UTC, UTC+00:00\nRole of the asker: operator"
-)
-
-
-@pytest.mark.case("prompt-P10")
-@pytest.mark.parametrize(
-    ("text", "expression"),
-    [
-        ("create shell task clean-tmp every night at 2 running `ls -l`", "0 18 * * *"),
-        ("创建 shell 任务 clean-tmp，每天早上9点执行 `ls -l`", "0 1 * * *"),
-        ("create shell task clean-tmp with cron 0 2 * * * running `ls -l`", "0 2 * * *"),
-        ("create shell task clean-tmp with cron `0 2 * * *`", "0 2 * * *"),
-    ],
-)
-async def test_a_time_in_words_is_the_askers_and_an_expression_the_schedulers(text: str, expression: str):
-    played = await play(text, context=FAR_AWAY)
-    [(_, arguments)] = played.calls
-    assert arguments["cron_expr"] == expression
-    [(_, as_before)] = (await play(text)).calls
-    assert as_before["cron_expr"] in ("0 2 * * *", "0 9 * * *")

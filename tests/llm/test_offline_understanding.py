@@ -13,6 +13,42 @@ from chatops_bot.llm.offline.verbs import CHINESE_ANY_VERB, ENGLISH_ANY_VERB, EN
 N = "nightly-report"
 
 PHRASINGS: dict[Kind, str] = {
+    Kind.CONDITION: """
+        is nightly-report ok?
+        is nightly-report working?
+        are nightly-report and etl-sync fine?
+        how is nightly-report doing?
+        how's nightly-report
+        so is nightly-report healthy
+        status of nightly-report
+        nightly-report status
+        nightly-report 还好吗
+        nightly-report 正常吗
+        nightly-report 怎么样
+        nightly-report 健康吗
+        nightly-report 没问题吧
+        nightly-report 的状态
+        任务 3 还好吗
+        看看 nightly-report 的状况
+    """,
+    Kind.THANKS: """
+        thanks!
+        thank you
+        ok
+        ok, thanks
+        Great, thanks a lot!
+        got it
+        yes
+        perfect
+        谢谢！
+        好的，谢谢
+        好的
+        收到
+        行
+        明白了
+        辛苦了
+        嗯
+    """,
     Kind.FAILURES: """
         最近有哪些任务失败了？
         今天有失败的任务吗
@@ -172,11 +208,11 @@ PHRASINGS: dict[Kind, str] = {
     """,
     Kind.DETAIL: """
         nightly-report 的配置
+        nightly-report 的超时时间
         看看 nightly-report 的详情
         nightly-report 依赖什么
         nightly-report 最近10次的成功率
         nightly-report 下次什么时候跑
-        nightly-report 的状态
         nightly-report 现在是什么情况
         对比 nightly-report 和 etl-sync
         nightly-report
@@ -185,11 +221,10 @@ PHRASINGS: dict[Kind, str] = {
         what does nightly-report depend on?
         success rate of nightly-report
         when does nightly-report run next
-        status of nightly-report
+        what is the timeout setting of nightly-report
         describe nightly-report
         details for nightly-report
         what about nightly-report?
-        how is nightly-report doing
         should I pause nightly-report?
     """,
     Kind.HEALTH: """
@@ -380,6 +415,39 @@ def test_a_schedule_that_nobody_asks_for_makes_nothing(text: str):
 def test_a_question_that_goes_on_is_about_the_task_of_the_thread(text: str):
     (intent,) = understand(text)
     assert (intent.kind, intent.target) == (Kind.DETAIL, Target(is_reference=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("nightly-report is fine now", Kind.DETAIL),
+        ("why is nightly-report not ok", Kind.EXPLAIN),
+        ("is nightly-report broken?", Kind.FAILURES),
+        ("is nightly-report paused?", Kind.VERIFY),
+        ("is everything ok?", Kind.HEALTH),
+        ("ok, pause nightly-report", Kind.PAUSE),
+        ("thanks, now retry run 28", Kind.RETRY),
+        ("好的，暂停 nightly-report", Kind.PAUSE),
+        ("ok what failed?", Kind.FAILURES),
+        ("thanks nightly-report", Kind.DETAIL),
+        ("who changed nightly-report last?", Kind.WHY_CHANGED),
+        ("who paused it?", Kind.WHY_CHANGED),
+        ("谁改了 nightly-report", Kind.WHY_CHANGED),
+        ("谁最近动过 nightly-report", Kind.WHY_CHANGED),
+        ("谁批准的", Kind.VERIFY),
+        ("are we overloaded?", Kind.WORKERS),
+        ("who is overloaded", Kind.WORKERS),
+        ("系统过载了吗", Kind.WORKERS),
+        ("下线 nightly-report", Kind.PAUSE),
+        ("把 nightly-report 下线", Kind.PAUSE),
+        ("take nightly-report offline", Kind.PAUSE),
+        ("上线 nightly-report", Kind.RESUME),
+        ("nightly-report 下线了", Kind.DETAIL),
+        ("take a look at nightly-report", Kind.DETAIL),
+    ],
+)
+def test_what_is_near_to_another_question_is_told_from_it(text: str, kind: Kind):
+    assert [intent.kind for intent in understand(text)] == [kind]
 
 
 PAUSED = """

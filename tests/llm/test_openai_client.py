@@ -335,10 +335,19 @@ async def test_who_refuses_the_order_of_roles_gets_another_one_from_then_on(sess
     assert second.count("system") == 1
 
 
-async def test_a_refusal_that_only_speaks_of_a_role_changes_nothing(session, server):
-    server.answers = [Answer([complaint("Your role does not allow this model.")], status=400)]
-    assert "does not allow" in str(await failure_of(client(session, server)))
-    assert len(server.received) == 1
+@pytest.mark.parametrize(
+    "said", ["Your role does not allow this model.", "Your role has no permission for this system."]
+)
+async def test_a_refusal_that_only_speaks_of_roles_changes_nothing(session, server, said):
+    refusal = Answer([complaint(said)], status=400)
+    server.answers = [refusal, refusal, HELLO] if "system" in said else [refusal, HELLO]
+    model, request = (
+        client(session, server),
+        ModelRequest((SystemMessage("rules"), *REQUEST.messages, SystemMessage("sum up")), ()),
+    )
+    assert said in str(await failure_of(model))
+    assert text_of(await answer_of(model, request)) == "Hello"
+    assert [each["role"] for each in server.received[-1].body["messages"]].count("system") == 2
 
 
 async def test_a_model_that_begins_in_a_thought_without_saying_so_is_held_back_from_then_on(session, server):

@@ -181,6 +181,11 @@ def test_the_linter_looks_at_the_words_of_tools():
         assert not [*lint_tools(words)]
 
 
+def test_an_agent_has_no_phrases_of_its_own(folder: Path):
+    edit(folder / "agents" / "incident_responder.en.yaml", "agent:\n", "agent:\n  phrases: {}\n")
+    assert problems(folder).endswith("agent.phrases: no agent has phrases of its own; remove it.")
+
+
 @pytest.mark.parametrize(
     "name", ["phrases.en.yaml", "routing.yaml", "tool.en.yaml", "agents/scheduler_operator.en.yml"]
 )

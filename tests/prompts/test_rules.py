@@ -29,7 +29,7 @@ RULES = [
     ("always query", OPERATOR, "CONSTRAINTS", "query first and answer from the result", "先查询，再依据结果回答"),
     ("key data only", RESPONDER, "CONSTRAINTS", "only the rows that matter", "关键的几行"),
     ("key data only", OPERATOR, "CONSTRAINTS", "show key data only", "只展示关键数据"),
-    ("ask for what is missing", BOTH, "CONSTRAINTS", "a form asks for it", "用表单向提问人补全"),
+    ("ask for what is missing", BOTH, "CONSTRAINTS", "a form asks for", "用表单请提问人补全"),
     ("health first", BOTH, "CONSTRAINTS", "check the system's health first", "先查系统健康状况"),
     ("query, then detail", BOTH, "CONSTRAINTS", "query the list for it first, then its details", "先在列表中查到它，再看它的详情"),
 ]  # fmt: skip

@@ -96,6 +96,19 @@ def test_the_authoritative_body_takes_the_place_of_what_streamed():
     assert [type(block) for block in view.pages()[0].blocks] == [Lines, Markdown]
 
 
+def test_what_explains_the_answer_stands_above_it():
+    view = turn(
+        TextStreamed("As far as I can."),
+        Noted(NO_MODEL, is_first=True),
+        Rested(TurnOutcome.ANSWERED, "As far as I can."),
+    )
+    for shown in (view, TurnView.restore(view.snapshot())):
+        first, text = shown.pages()[0].blocks[:2]
+        assert isinstance(first, Notice)
+        assert first.text == NO_MODEL.en
+        assert isinstance(text, Markdown)
+
+
 def test_a_blank_round_leaves_no_gap():
     view = turn(
         RoundEnded(),
@@ -298,6 +311,7 @@ EVENTS = st.lists(
         st.just(CallStarted("c1", "q", QUERYING)),
         st.just(CallEnded("c1", "q", "ok", FOUND, 5)),
         st.just(Noted(NO_MODEL)),
+        st.just(Noted(NO_MODEL, is_first=True)),
         TEXT.map(lambda body: Rested(TurnOutcome.ANSWERED, body)),
     ),
     max_size=12,

@@ -29,7 +29,7 @@ LABELS = {
         "payload": "What it runs",
         "cron": "Schedule",
         "own": "Schedule, if not in the list",
-        "night": "Every night at 02:00",
+        "night": "Every night at 02:00 Asia/Shanghai",
     },
     "zh": {
         "name": "名称",
@@ -38,7 +38,7 @@ LABELS = {
         "payload": "执行内容",
         "cron": "调度",
         "own": "调度（列表里没有时填写）",
-        "night": "每天 02:00",
+        "night": "每天 02:00（Asia/Shanghai）",
     },
 }
 SCRIPT = "#!/bin/sh\ntar czf /backup/logs.tgz /var/log \n"
@@ -116,6 +116,9 @@ async def test_offline_a_task_with_missing_facts_is_asked_for_proposed_approved_
         assert shown[:3] == [said["name"], said["type"], said["payload"]], "what is missing comes first"
         chosen = inputs_of(view["blocks"])[said["cron"]]["initial_option"]["text"]["text"]
         assert chosen == said["night"], "what is known is preselected"
+        assert {"zh": "按 UTC 解读，不是 Asia/Shanghai", "en": "read in UTC, not in Asia/Shanghai"}[
+            language
+        ] in str(view)
 
         wrong = await sends(
             world,
@@ -130,7 +133,9 @@ async def test_offline_a_task_with_missing_facts_is_asked_for_proposed_approved_
         assert (await sends(world, "oscar", view, {said["own"]: ""}))["ok"]
         card = await card_in(world, ts)
         assert "archive-logs" in everything(card)
-        assert everything(card).count("02:00") >= 3, "the next three runs are shown"
+        assert everything(card).count("02:00 Asia/Shanghai") >= 3, (
+            "the next three runs are shown on both clocks"
+        )
         closed = next(m for m in await world.thread(ts) if m["ts"] == form["ts"])
         assert action_ids(closed) == []
         assert "archive-logs" in everything(closed)
@@ -139,7 +144,7 @@ async def test_offline_a_task_with_missing_facts_is_asked_for_proposed_approved_
         assert await world.click("ana", card, "approve") == {"ok": True}
         await world.becomes(ts, card, {"zh": "已执行：", "en": "Done: "}[language])
     task = await world.task("archive-logs")
-    assert (task["Type"], task["CronExpr"], task["Payload"]) == ("shell", "0 2 * * *", SCRIPT)
+    assert (task["Type"], task["CronExpr"], task["Payload"]) == ("shell", "0 18 * * *", SCRIPT)
 
 
 async def test_a_model_sees_its_call_wait_and_then_the_filled_form(world: World):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from chatops_bot.app.config import load_config, secrets_as_set
+from chatops_bot.app.config import load_config
 from chatops_bot.app.doctor.skills import check_skills
 from chatops_bot.app.skills import read_skills
 from chatops_bot.app.skills_list import list_skills
@@ -23,7 +23,7 @@ from chatops_bot.skillpacks.folder import SkillFolder
 from chatops_bot.skillpacks.git import SkillRepository
 from chatops_bot.skillpacks.library import SkillLibrary
 from chatops_bot.skillpacks.unpacking import forget_others
-from tests.app.test_config import ENV, GOOD, written
+from tests.app.test_config import GOOD, written
 from tests.forked import processes
 from tests.skillpacks.conftest import commit, put, text_of
 from tests.skillpacks.hostile_packages import zipped
@@ -120,7 +120,7 @@ def test_commands_beside_the_bot_leave_its_folder_alone(tmp_path: Path, capsys: 
     assert list_skills(Where(config=config), as_json=False) == 0
     assert f"alpha ({tmp_path}/skills.zip; everybody)" in capsys.readouterr().out
     loaded = load_config(config)
-    (found,) = asyncio.run(check_skills(loaded, secrets_as_set(loaded, ENV)))
+    (found,) = asyncio.run(check_skills(loaded))
     assert "9 skills can be used" in found.says
     assert list((tmp_path / "data").iterdir()) == []
 
@@ -260,7 +260,7 @@ async def test_the_doctor_names_what_takes_long_to_fetch(tmp_path: Path):
                 tmp_path, GOOD + f"data: {tmp_path}/data\nskills: {{git: [{{url: '{url}', ref: main}}]}}\n"
             )
         )
-        (found,) = await check_skills(config, secrets_as_set(config, ENV), patience=0.2)
+        (found,) = await check_skills(config, patience=0.2)
     assert "skills.git@main: is still being fetched" in found.says
 
 

@@ -195,6 +195,30 @@ def test_the_list_names_what_is_broken_with_its_line(tmp_path: Path, capsys: pyt
     assert "task-failure-triage" in [skill["name"] for skill in told["skills"]]
 
 
+@pytest.mark.parametrize(
+    "named", ["builtin_tools:\n  - query_tasks\n  - delete_everything\n", "max_iterations: 3\nallowed-tools: query_tasks delete_everything\n"]
+)  # fmt: skip
+def test_a_tool_that_there_is_not_is_listed_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], named: str
+):
+    put(tmp_path / "skills", "mine", named)
+    config = tmp_path / "chatops-bot.yaml"
+    account = "{username: a, password_env: A}"
+    config.write_text(
+        f"scheduler: {{url: 'http://127.0.0.1:1', accounts: {{viewer: {account}, operator: {account}, admin: {account}}}}}\nskills: {{folders: [skills]}}\n",
+        encoding="utf-8",
+    )
+    line = (tmp_path / "skills" / "mine" / "SKILL.md").read_text().split("delete_everything")[0].count(
+        "\n"
+    ) + 1
+    said = f"{tmp_path}/skills/mine/SKILL.md, line {line}: there is no tool delete_everything; correct"
+    assert list_skills(Where(config=config), as_json=False) == 1
+    assert f"UNKNOWN TOOL {said}" in capsys.readouterr().out
+    assert list_skills(Where(config=config), as_json=True) == 1
+    [told] = json.loads(capsys.readouterr().out)["unknown_tools"]
+    assert told.startswith(said)
+
+
 def test_packages_that_are_used_no_more_are_forgotten(tmp_path: Path):
     kept, package = tmp_path / "kept", tmp_path / "skills.zip"
     package.write_bytes(ZIP)

@@ -136,13 +136,19 @@ async def test_what_is_kept_holds_no_secret(door: Door):
     assert len(kept) > 100_000
 
 
-async def test_when_its_time_is_over_what_the_transcript_has_is_read(door: Door):
+async def test_when_its_time_is_over_what_the_transcript_has_is_read_and_told_as_shortened(door: Door):
     door.look.answer = {"log": "x\n" * 50_000 + "the end"}
     await door.does("c1", "look", {})
+    assert "is_whole" not in (await door.reads("c1", tail=1)).content
     door.clock.advance(timedelta(seconds=KEPT_SECONDS))
     result = await door.reads("c1", tail=1)
     assert result.status == "ok"
     assert result.content["total_lines"] < 50_000
+    assert (result.content["is_whole"], result.content["whole_kept_days"]) == (False, 30)
+    assert "is not kept any more" in result.summary.en
+    door.look.answer = {"log": "short"}
+    await door.does("c2", "look", {})
+    assert "is_whole" not in (await door.reads("c2")).content
 
 
 async def test_what_is_read_back_is_bounded_and_goes_on_where_it_ended(door: Door):

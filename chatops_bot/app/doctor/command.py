@@ -62,7 +62,7 @@ def _checks(
         f.Check("roles", check_roles(config)),
         policy_check(config, secrets),
         f.Check("prompts", check_texts(config)),
-        f.Check("skills", check_skills(config, secrets), seconds=60.0),
+        f.Check("skills", check_skills(config), seconds=60.0),
         f.Check("data folder", check_data(config)),
         f.Check("store", check_redis_store(config, env) if is_shared else check_store(config)),
         f.Check("audit", check_audit(config, env)),

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from chatops_bot.domain.errors import ChatopsError
 from chatops_bot.domain.redaction import Redactor
 from chatops_bot.rendering.escapes import one_line
 
@@ -47,7 +48,7 @@ class Check:
 
 
 async def run_side_by_side(checks: Iterable[Check]) -> list[Finding]:
-    """What all checks found, in their order. One that takes too long has failed."""
+    """What all checks found, in their order. One that takes too long has failed, and so has one that cannot be made."""
     found = await asyncio.gather(*(_bounded(check) for check in checks))
     return [finding for findings in found for finding in findings]
 
@@ -60,6 +61,8 @@ async def _bounded(check: Check) -> Sequence[Finding]:
         return [
             failed(check.name, f"No answer within {check.seconds:g} s; check the network and the address.")
         ]
+    except ChatopsError as error:
+        return [failed(check.name, f"Could not be looked at: {error}")]
 
 
 def redacted(findings: Iterable[Finding], redactor: Redactor) -> list[Finding]:

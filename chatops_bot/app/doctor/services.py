@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from time import monotonic
+from zoneinfo import ZoneInfo
 
 import aiohttp
 import httpx
@@ -16,6 +17,7 @@ from chatops_bot.app.bundled import bundled
 from chatops_bot.app.config import Config, ModelEndpoint
 from chatops_bot.app.doctor.findings import Check, Finding, failed, ok, warning
 from chatops_bot.app.local_client import reach
+from chatops_bot.domain.clocks import Clocks, zone_label
 from chatops_bot.domain.errors import ConfigInvalid, ModelError, PlatformError, ToolFailed
 from chatops_bot.domain.model import (
     ContextMessage,
@@ -33,9 +35,11 @@ from chatops_bot.llm.openai_client import ModelTimeouts, OpenAIClient
 from chatops_bot.platforms.slack.api import SlackApi
 from chatops_bot.platforms.terminal.people import LocalRefused
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
+from chatops_bot.toolsets.scheduler.approval_facts import zone_for
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.errors import Unreachable
 from chatops_bot.toolsets.scheduler.login import Account
+from chatops_bot.toolsets.scheduler.wire import Capabilities
 
 SKEW_SECONDS = 30.0
 """Clocks that differ by more make "in the last hour" wrong enough to mislead; the header itself is whole seconds."""
@@ -76,13 +80,10 @@ def scheduler_checks(config: Config, passwords: Mapping[str, str], http: httpx.A
         if password
     }
     url = str(config.scheduler.url)
-    client = SchedulerClient(http, url, accounts, read_seconds=_SCHEDULER_SECONDS)
+    zone = ZoneInfo(config.scheduler.timezone)
+    client = SchedulerClient(http, url, accounts, zone=zone, read_seconds=_SCHEDULER_SECONDS)
     logins = [
-        Check(
-            f"scheduler {role}",
-            _check_login(client, role, accounts[role].username, config.scheduler.timezone),
-        )
-        for role in accounts
+        Check(f"scheduler {role}", _check_login(client, role, accounts[role].username)) for role in accounts
     ]
     return [Check("scheduler", _check_scheduler(client, url)), *logins]
 
@@ -112,10 +113,7 @@ def _skew(date: str) -> float | None:
         return None
 
 
-async def _check_login(
-    client: SchedulerClient, role: Role, username: str, zone: str | None
-) -> Sequence[Finding]:
-    """`zone` is the one in which the configuration says that the service reads cron expressions, if it says so."""
+async def _check_login(client: SchedulerClient, role: Role, username: str) -> Sequence[Finding]:
     check, key = f"scheduler {role}", f"scheduler.accounts.{role}"
     try:
         has = await client.role_of(role)
@@ -124,14 +122,8 @@ async def _check_login(
         advice = "This follows from scheduler." if isinstance(error, Unreachable) else f"See {key}."
         return [failed(check, _checked(error, advice))]
     at, version = f"{username} logs in", capabilities.version
-    if zone is not None and capabilities.timezone not in ("", zone):
-        return [
-            failed(
-                check,
-                f"The scheduler reads cron expressions in {capabilities.timezone}, and scheduler.timezone says {zone}, so models would "
-                "write schedules for the wrong hour; correct the key.",
-            )
-        ]
+    if role is Role.VIEWER and (other := _other_zone(client, capabilities)):
+        return [failed(check, other)]
     if has not in _ENOUGH:
         return [ok(check, f"{at}; the scheduler does not say with which role ({version}).")]
     if _ENOUGH.index(has) < _ENOUGH.index(role.value):
@@ -150,6 +142,16 @@ async def _check_login(
             )
         ]
     return [ok(check, f"{at} as {has} ({version}).")]
+
+
+def _other_zone(client: SchedulerClient, capabilities: Capabilities) -> str:
+    said = zone_for(client, capabilities)
+    if not Clocks(client.zone, said).differ(datetime.now(UTC)):
+        return ""
+    return (
+        f"The scheduler reads cron in {zone_label(said)}, but scheduler.timezone is {zone_label(client.zone)}, so times that people "
+        f"say would be put into the wrong zone; set scheduler.timezone to {zone_label(said)}."
+    )
 
 
 def _checked(error: ToolFailed, advice: str) -> str:

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from chatops_bot.app.config import Config, Secrets
+from chatops_bot.app.config import Config
 from chatops_bot.app.doctor.findings import Finding, ok, warning
-from chatops_bot.app.doctor.tools import open_tools
-from chatops_bot.app.skills import borrowed_library, skills_of
+from chatops_bot.app.skills import borrowed_library, unknown_tools
 from chatops_bot.domain.skill import Skill
 from chatops_bot.skillpacks.library import described
 
@@ -13,9 +12,7 @@ FETCH_SECONDS = 10.0
 """What takes longer is told as being fetched, as a bot that starts goes on without it."""
 
 
-async def check_skills(
-    config: Config, secrets: Secrets, patience: float = FETCH_SECONDS
-) -> Sequence[Finding]:
+async def check_skills(config: Config, patience: float = FETCH_SECONDS) -> Sequence[Finding]:
     """Decision: a broken skill stops nothing, and whoever wrote it must hear of it."""
     if not config.skills.enabled:
         return [ok("skills", "Off (skills.enabled).")]
@@ -23,15 +20,12 @@ async def check_skills(
         await library.begin(patience)
         skills, broken = library.all, library.broken
         await library.give_up()
-        async with open_tools(config, secrets, skills_of(config, library)) as registry:
-            tools = [tool.spec.name for tool in registry]
     found = [
         warning("skills", f"{described(each)} The rest is used; correct it, or take it away.")
         for each in broken
     ]
     found += [
-        warning("skills", problem)
-        for problem in (*_unknown_tools(skills, tools), *_unknown_preloads(config, skills))
+        warning("skills", problem) for problem in (*unknown_tools(skills), *_unknown_preloads(config, skills))
     ]
     found += [
         warning("skills", f"{skill.source}/{skill.name}: {remark.en}")
@@ -39,15 +33,6 @@ async def check_skills(
         for remark in skill.remarks
     ]
     return found or [ok("skills", f"{len(skills)} skills can be used.")]
-
-
-def _unknown_tools(skills: Iterable[Skill], tools: Sequence[str]) -> list[str]:
-    return [
-        f"{skill.source}/{skill.name} names the tool {name}, which is not there; correct builtin_tools or allowed-tools."
-        for skill in skills
-        for name in skill.tools
-        if name not in tools
-    ]
 
 
 def _unknown_preloads(config: Config, skills: Iterable[Skill]) -> list[str]:

@@ -37,8 +37,8 @@ def is_for_the_rules(text: str, history: Sequence[Message], author: str = "") ->
 
 
 def _is_aside(intent: Intent, text: str) -> bool:
-    if intent.kind is Kind.CONSULT:
-        return True  # "ask the operator" is said among people as well
+    if intent.kind in (Kind.CONSULT, Kind.THANKS):
+        return True  # "ask the operator" and "thanks" are said among people as well
     if intent.is_bare:
         return plain_name_in(mask(text).text) != ""
     return intent.hold is Hold.NEGATED and intent.target.is_empty

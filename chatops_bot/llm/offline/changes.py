@@ -10,7 +10,7 @@ from chatops_bot.llm.offline import report, run_findings
 from chatops_bot.llm.offline.arguments import mask
 from chatops_bot.llm.offline.content import rows_of
 from chatops_bot.llm.offline.conversation import Conversation
-from chatops_bot.llm.offline.creation import NewTask, in_the_schedulers_zone, said_with_form
+from chatops_bot.llm.offline.creation import NewTask, on_clocks, said_with_form
 from chatops_bot.llm.offline.cues import Kind
 from chatops_bot.llm.offline.desk import Answer, Desk, Told
 from chatops_bot.llm.offline.lookup import (
@@ -77,12 +77,16 @@ def retry(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
 
 def create(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
     """Propose the task; what the message leaves open, or says wrong, is asked for in a form."""
+    task, now = intent.new_task or NewTask(), conversation.now
+    if now is not None:
+        task = on_clocks(task, conversation.clocks, now)
     message = mask(conversation.text)
-    task = in_the_schedulers_zone(intent.new_task or NewTask(), message, conversation.ahead)
     texts = (message.text, *(span.text for span in message.spans if span.kind == "quote"))
     wrong = next(filter(None, map(wrong_cron_in, texts)), None)
     if wrong is None:
-        return desk.propose(said_with_form(task, desk.language), "create_task", **task.arguments)
+        return desk.propose(
+            said_with_form(task, conversation.clocks, now, desk.language), "create_task", **task.arguments
+        )
     known = {name: value for name, value in task.arguments.items() if name != "cron_expr"}
     if known.get("payload") == wrong[0]:
         del known["payload"]  # the only quotation of the message, which is the wrong expression

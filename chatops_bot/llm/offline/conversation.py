@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, timezone
 
 from chatops_bot.context.fence import unfence
 from chatops_bot.context.skill_text import unframed
+from chatops_bot.domain.clocks import ONE_CLOCK, Clocks
 from chatops_bot.domain.language import Language, language_of_words
 from chatops_bot.domain.model import (
     AssistantMessage,
@@ -48,9 +49,8 @@ class Conversation:
     """`records` and `proposals` (those not decided yet) are newest first.
 
     `history` is what came before the newest message. `earlier`: texts of the thread before the bot was spoken to, other
-    people's words, newest first. `now` is the time that the request states, None when it states none. `skills`, `agents` and
-    `is_shared` are those of the request. `ahead` is how many minutes the clocks of the scheduler are ahead of the asker's, as far as
-    the request states it.
+    people's words, newest first. `now` is the time that the request states, None when it states none. `skills`, `agents`,
+    `is_shared`, `clocks` and `is_standing_in` are those of the request.
     """
 
     text: str
@@ -68,7 +68,8 @@ class Conversation:
     skills: tuple[Skill, ...] = ()
     agents: tuple[str, ...] = ()
     is_shared: bool = True
-    ahead: int = 0
+    clocks: Clocks = ONE_CLOCK
+    is_standing_in: bool = False
 
 
 def read(request: ModelRequest) -> Conversation:
@@ -97,10 +98,11 @@ def read(request: ModelRequest) -> Conversation:
         earlier=tuple(reversed([*_earlier(messages)])),
         offered={tool.name: tool for tool in request.tools if request.may_call},
         now=now,
-        ahead=_ahead(context, now),
         skills=request.skills,
         agents=request.agents,
         is_shared=request.is_shared,
+        clocks=request.clocks,
+        is_standing_in=request.is_standing_in,
     )
 
 
@@ -160,18 +162,3 @@ def _now(context: str) -> datetime | None:
         return datetime(year, month, day, hour, minute, tzinfo=zone)
     except ValueError:
         return None
-
-
-_SCHEDULES = regex(
-    r"(?m)^(?!\| )[^\n]*: [A-Za-z_+/-]+, UTC(?P<sign>[+-])(?P<hours>\d{2}):(?P<minutes>\d{2})$"
-)
-"""The line of `prompt_sections` about the zone of cron expressions."""
-
-
-def _ahead(context: str, now: datetime | None) -> int:
-    match = _SCHEDULES.search(context)
-    here = now.utcoffset() if now is not None else None
-    if match is None or here is None:
-        return 0
-    there = 60 * int(match["hours"]) + int(match["minutes"])
-    return (there if match["sign"] == "+" else -there) - int(here.total_seconds()) // 60

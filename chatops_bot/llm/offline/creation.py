@@ -7,14 +7,17 @@ where people see it before it counts, "every night" is taken for two o'clock.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
 from typing import Any
 
+from chatops_bot.domain.clocks import Clocks, zone_label
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline.arguments import Masked, Span
 from chatops_bot.llm.offline.cron import written_in
 from chatops_bot.llm.offline.cues import NAME
-from chatops_bot.llm.offline.schedules import cron_in, impossible_clock_in, mentions_time, moved
+from chatops_bot.llm.offline.said_zone import SaidZone, said_zone_in
+from chatops_bot.llm.offline.schedules import cron_in, impossible_clock_in, mentions_time, names_clock
 
 _NAMED = regex(
     rf"(?:\b(?:named\b|called\b|name\b\s*(?:is|:|=)?)|名为|名叫|叫做?|名称?(?:是|为|:|=)?|名字(?:是|叫|为|:)?)\s*(?:(?P<span>{NAME})|(?P<word>[a-z][a-z0-9]*))"
@@ -56,6 +59,19 @@ _ODD_TIME = Phrase(
     "这个时间无法用 5 段 cron 准确表示，请在表单里选择或填写调度。",
     "That schedule has no exact 5-field cron form; choose or write one in the form.",
 )
+_NO_SUCH_ZONE = Phrase(
+    "不确定这个时间是哪个时区的，请在表单里按 {zone} 选择或填写调度。",
+    "It is not sure which time zone that is; choose or write a schedule in the form, in {zone}.",
+)
+_DAYS_OFF = {
+    -1: Phrase("前一天 {clock}", "{clock} the day before"),
+    0: Phrase("{clock}", "{clock}"),
+    1: Phrase("次日 {clock}", "{clock} the day after"),
+}
+_NO_EXACT_TIME = Phrase(
+    "{said} 在调度服务的时钟（{zone}）上是 {there}，五段 cron 无法准确表示；请在表单里按 {zone} 选择或填写调度。",
+    "{said} is {there} on the scheduler's clock ({zone}), which no five cron fields say exactly; choose or write a schedule in the form, in {zone}.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +91,12 @@ class NewTask:
     """A time of day that there is not, such as 25:00."""
     likely_cron: str = ""
     """What a time without an hour most likely means."""
+    is_cron_written: bool = False
+    """The expression stands in the message as it is, so it is meant for the scheduler's clock."""
+    said_cron: str = ""
+    """The schedule that was said in words, where the scheduler's clock cannot say the same."""
+    zone: SaidZone | None = None
+    """The zone that was said beside it."""
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -100,6 +122,8 @@ class NewTask:
 
 def new_task_in(message: Masked) -> NewTask:
     """Read a whole masked message."""
+    zone, text = said_zone_in(message.text)
+    message = replace(message, text=text)
     taken: set[int] = set()
 
     def span_of(match: re.Match[str] | None, group: str = "span") -> Span | None:
@@ -125,11 +149,13 @@ def new_task_in(message: Masked) -> NewTask:
     if payload is None:
         quoted = [span for span in rest if span.kind in ("quote", "url") and span is not name]
         payload = next((span for span in quoted if "\n" in span.text), quoted[0] if quoted else None)
-    cron, payload = _cron_beside(message, payload, rest)
+    cron, payload, is_written = _cron_beside(message, payload, rest)
     impossible = impossible_clock_in(message.text)
     likely = next(
         (fields for vague, fields in _LIKELY if vague.search(message.text) and not impossible), None
     )
+    if cron is None and names_clock(message.text):
+        likely = None  # a time was said, only not one that could be read
     timeout, retries = _TIMEOUT.search(message.text), _RETRIES.search(message.text)
     return NewTask(
         name=name.text if name else by_word,
@@ -142,33 +168,65 @@ def new_task_in(message: Masked) -> NewTask:
         has_odd_time=cron is None and likely is None and mentions_time(message.text),
         impossible_clock=impossible,
         likely_cron=likely or "",
+        is_cron_written=is_written,
+        zone=zone,
     )
 
 
-def in_the_schedulers_zone(task: NewTask, message: Masked, ahead: int) -> NewTask:
-    """A time that is said in words is the asker's, and the scheduler's clocks are `ahead` minutes; an expression stays as written."""
-    quotes = (span.text for span in message.spans if span.kind == "quote")
-    if not ahead or any(written_in(text.lower()) for text in (message.text, *quotes)):
+def on_clocks(task: NewTask, clocks: Clocks, now: datetime) -> NewTask:
+    """The task with the time that was said in words, on the asker's clock or that which was named, put into the scheduler's."""
+    if task.zone == "unknown":
+        return task if task.is_cron_written else replace(task, cron_expr="", likely_cron="")
+    if task.zone == "scheduler":
         return task
-    said, likely = (each and moved(each, ahead) for each in (task.cron_expr, task.likely_cron))
-    return replace(task, cron_expr=said, likely_cron=likely)
+    clocks = _said(clocks, task)
+    likely = task.likely_cron and (clocks.schedule(task.likely_cron, now) or task.likely_cron)
+    task = replace(task, likely_cron=likely)
+    if task.is_cron_written or not task.cron_expr:
+        return task
+    moved = clocks.schedule(task.cron_expr, now)
+    if moved is not None:
+        return replace(task, cron_expr=moved)
+    return replace(task, cron_expr="", likely_cron="", said_cron=task.cron_expr)
 
 
-def said_with_form(task: NewTask, language: Language) -> str:
+def _said(clocks: Clocks, task: NewTask) -> Clocks:
+    return replace(clocks, person=task.zone) if isinstance(task.zone, tzinfo) else clocks
+
+
+def said_with_form(task: NewTask, clocks: Clocks, now: datetime | None, language: Language) -> str:
     """What the form itself does not say: nothing, unless the message had a time that it cannot hold."""
+    clocks = _said(clocks, task)
+    if task.zone == "unknown" and not task.is_cron_written:
+        return _NO_SUCH_ZONE.filled(zone=zone_label(clocks.scheduler)).said_in(language)
+    if task.said_cron and now is not None:
+        minute, hour, *_ = task.said_cron.split()
+        there = [
+            _DAYS_OFF[days].filled(clock=f"{at:%H:%M}").said_in(language)
+            for days, at in clocks.shown_at(task.said_cron, now)
+        ]
+        if not there:
+            return _ODD_TIME.said_in(language)
+        return _NO_EXACT_TIME.filled(
+            said=f"{int(hour):02}:{int(minute):02} {zone_label(clocks.person)}",
+            there=" / ".join(there), zone=zone_label(clocks.scheduler),
+        ).said_in(language)  # fmt: skip
     if task.impossible_clock and not task.cron_expr:
         return _NO_SUCH_TIME.filled(clock=task.impossible_clock).said_in(language)
     return _ODD_TIME.said_in(language) if task.has_odd_time else ""
 
 
-def _cron_beside(message: Masked, payload: Span | None, rest: list[Span]) -> tuple[str | None, Span | None]:
-    """The cron expression, also one in quotes, and the payload when that quotation was taken for it."""
+def _cron_beside(
+    message: Masked, payload: Span | None, rest: list[Span]
+) -> tuple[str | None, Span | None, bool]:
+    """The cron expression, also one in quotes, and the payload when that quotation was taken for it; and whether the
+    expression was written out."""
     quoted = next((span for span in rest if span.kind == "quote" and cron_in(span.text) == span.text), None)
     if quoted is None:
-        return cron_in(message.text), payload
+        return cron_in(message.text), payload, written_in(message.text) is not None
     if payload is quoted:
         payload = next((span for span in rest if span.kind in ("quote", "url") and span is not quoted), None)
-    return quoted.text, payload
+    return quoted.text, payload, True
 
 
 def _type_of(text: str, payload: Span | None) -> str:

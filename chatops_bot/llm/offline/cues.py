@@ -28,8 +28,10 @@ class Kind(StrEnum):
     RUNS = "runs"
     HEALTH = "health"
     DETAIL = "detail"
+    CONDITION = "condition"
     LIST = "list"
     HELP = "help"
+    THANKS = "thanks"
     HELD = "held"
     ALTER = "alter"
     SKILLS = "skills"
@@ -125,6 +127,13 @@ LOOK = regex(
 )
 """A request to look, without saying for what: about a named task that failed, or about what the thread is about."""
 
+CONDITION = regex(
+    r"^(?!.*\bwh)[^\w\ue000-\uefff]*(?:(?:and|so|hey|but) )?(?:is|are|was|how(?:'s| is| are| was| about)|what about|what's up with)\b.*?(?:\b(?:ok(?:ay)?|fine|healthy|alright|all right|good|well|doing|going|working|alive|stable|up)\b"
+    rf"|{NAME}\s*$)"
+    r"|还好|正常(?!了)|怎么样|怎样|如何|还行|没事吧|没问题吧|好着吗|好吗|ok吗|健康|稳定吗|状况|状态|\b(?:health\w*|status|state)\b"
+)
+"""Of a task that is named: whether it runs as it should."""
+
 QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (Kind.HELP, regex(
         r"^\s*(?:hi|hello|hey|help|help me|你好|您好|嗨|帮助|hello there|good (?:morning|evening)|早上好|晚上好|在吗)\s*$"
@@ -136,6 +145,12 @@ QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         r" (?:paused|disabled|suspended|enabled|active)\b(?! by\b)"
         r"|(?:(?<!为)什么(?!时候|原因)|哪些|哪几个|有没有|谁(?=被))(?:任务)?(?:是|都|被|还|已经?|现在|正在)*(?:暂停|停用|禁用|启用)(?:着|了|的|状态|中|吗|\s*$)"
         r"|(?:暂停|停用|禁用|启用)(?:着|了|的)(?:是|都|有)*(?:什么(?!时候|原因)|哪些|哪几个)")),
+    (Kind.THANKS, regex(
+        r"^[^\w\ue000-\uefff]*(?:(?:ok(?:ay)?|k|yes|yep|yeah|sure|great|good|nice|cool|perfect|alright|all right|got it|understood|thanks?(?: you)?|thx|ty|cheers|a lot|so much|very much|bot|"
+        r"好的?|行|嗯|收到|明白了?|知道了|了解|可以|谢谢(?:你|您|啦|了)?|谢啦|谢了|多谢|感谢|辛苦了?|不错|太好了|啦|哈|呀|啊)(?:[^\w\ue000-\uefff]+|(?=[\u4e00-\u9fff])|$))++$")),
+    (Kind.WHY_CHANGED, regex(
+        r"\bwho(?: has| have|'s)? (?:last |just |recently )?(?:changed?|edited|modified|touched|updated|altered|created|paused|resumed|disabled|enabled|deleted|removed|triggered|suspended|stopped|rescheduled)\b"
+        r"|\bby whom\b|谁(?:最后|最近|刚才?|把|又|给|来|\s)*[\ue000-\uefff它]?.{0,8}?(?:改|修改|更改|调整|动|创建|建|暂停|恢复|停用|启用|删除|删|触发|停|关)(?:了|过|的|掉)")),
     (Kind.VERIFY, regex(
         r"\b(?:why|what|who|when)\b.*\b(?:rejected|rejection)\b|\bwh(?:y|o)\b.*\breject (?:it|that|this|the (?:change|proposal))\b"
         r"|(?:为什么|为何|为啥|怎么|谁|何时|什么时候).{0,8}拒绝|被拒|拒绝.{0,6}(?:原因|理由|为什么)")),
@@ -157,7 +172,7 @@ QUESTIONS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
         r"|谁(?:批准|同意|拒绝)|结果(?:如何|怎么样|怎样|呢)|^\s*生效没")),
     (Kind.FAILURES, FAILURE),
     (Kind.WORKERS, regex(
-        r"\b(?:workers?|nodes?|loads?|capacity|utili[sz]ation|machines?|executors?)\b|节点|负载|机器|执行器|容量|利用率")),
+        r"\b(?:workers?|nodes?|loads?|capacity|utili[sz]ation|machines?|executors?|overload\w*|(?<!you )busy|busiest|saturated)\b|过载|超载|(?<!帮)忙不过来|太忙|繁忙|(?<!帮)忙吗|节点|负载|机器|执行器|容量|利用率")),
     (Kind.RUNS, regex(
         r"\b(?:running|in progress|recent runs|latest runs|last runs|run history|runs|executions?)\b"
         r"|正在运行|正在执行|在跑|在运行|在执行|运行记录|执行记录|最近的?运行|最近的?执行|运行历史|执行历史|跑了")),

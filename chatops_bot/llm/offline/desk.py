@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from chatops_bot.domain.canonical import canonical_json
+from chatops_bot.domain.clocks import zone_label
 from chatops_bot.domain.language import Language
 from chatops_bot.domain.model import ToolDefinition
 from chatops_bot.domain.skill import Skill
@@ -70,7 +71,9 @@ class Desk:
 
     def __init__(self, conversation: Conversation) -> None:
         self.language: Language = conversation.language
-        self.reader = Reader(conversation.language, conversation.now.tzinfo if conversation.now else None)
+        now, clocks = conversation.now, conversation.clocks
+        schedules = zone_label(clocks.scheduler) if now is not None and clocks.differ(now) else ""
+        self.reader = Reader(conversation.language, now.tzinfo if now else None, schedules)
         self.skills = tuple(skill.name for skill in sayable(conversation))
         self._offered = conversation.offered
         self._results = {call(result.tool, result.arguments): result for result in conversation.results}

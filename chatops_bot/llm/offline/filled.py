@@ -6,9 +6,9 @@ from typing import Any
 from chatops_bot.llm.offline.desk import Answer, Desk, Told
 
 
-def call_with(tool: str, arguments: Mapping[str, Any], desk: Desk) -> Answer:
-    """The call with exactly these arguments; once it was made, what came of it."""
+def call_with(tool: str, arguments: Mapping[str, Any], desk: Desk, saying: str = "") -> Answer:
+    """The call with exactly these arguments, `saying` something with it; once it was made, what came of it."""
     try:
-        return desk.propose("", tool, **arguments)
+        return desk.propose(saying, tool, **arguments)
     except Told as told:
         return Answer(told.text)

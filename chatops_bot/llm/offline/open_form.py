@@ -14,7 +14,8 @@ from chatops_bot.domain.regex import regex
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.llm.offline.arguments import mask
 from chatops_bot.llm.offline.content import arguments_of, content_of
-from chatops_bot.llm.offline.creation import in_the_schedulers_zone, new_task_in
+from chatops_bot.llm.offline.conversation import Conversation
+from chatops_bot.llm.offline.creation import NewTask, new_task_in, on_clocks, said_with_form
 from chatops_bot.llm.offline.cues import CHINESE_QUESTION, LOOK, SHOW, Kind
 from chatops_bot.llm.offline.understanding import Intent
 
@@ -60,19 +61,22 @@ def open_form_of(author: str, history: Sequence[Message]) -> OpenForm | None:
 
 
 def answer_in_words(
-    text: str, form: OpenForm, intents: Sequence[Intent], ahead: int = 0
-) -> Mapping[str, Any] | None:
-    """The arguments of the form's call with what `text` says; None when it is no answer to the form. `ahead` is how many minutes the
-    scheduler's clocks are ahead of the asker's."""
-    message = mask(text)
+    conversation: Conversation, form: OpenForm, intents: Sequence[Intent]
+) -> tuple[str, Mapping[str, Any]] | None:
+    """What to say, and the arguments of the form's call with what the newest message says; None when that is no answer to the form."""
+    message, task = mask(conversation.text), NewTask()
     if any(asking.search(message.text) for asking in (_ASKING, CHINESE_QUESTION, LOOK, SHOW)):
         return None
-    task = in_the_schedulers_zone(new_task_in(message), message, ahead)
-    said = task.arguments if form.tool == "create_task" else {}
-    given = set(said) & set(form.missing)
+    if form.tool == "create_task":
+        task = new_task_in(message)
+        if conversation.now is not None:
+            task = on_clocks(task, conversation.clocks, conversation.now)
+    said = task.arguments
+    given = {*said, *(("cron_expr",) if task.said_cron else ())} & set(form.missing)
     if not given or not all(_reads_like_fields(intent, len(given)) for intent in intents):
         return None
-    return {**form.known, **said}
+    asked_again = said_with_form(task, conversation.clocks, conversation.now, conversation.language)
+    return (asked_again if task.said_cron else ""), {**form.known, **said}
 
 
 def _reads_like_fields(intent: Intent, fields: int) -> bool:

@@ -36,6 +36,11 @@ HELP_SKILLS = Phrase(
 )
 HELP_CONSULT = Phrase("- 问一下 {agent}：最近有什么失败？", "- ask {agent} what failed recently")
 HELP_END = Phrase("所有变更都要有人批准后才执行。", "Every change runs only after a person approves it.")
+WELCOME = Phrase("好的。输入“帮助”查看还能做什么。", "You are welcome. Say “help” for what else I can do.")
+WITHOUT_THE_MODEL = Phrase(
+    "语言模型暂时不可用；没有它，我只能按固定规则回答，这句话要等它恢复后再问。",
+    "The model is away; without it I can only answer by fixed rules. Ask this again once it is back.",
+)
 NOT_UNDERSTOOD = Phrase("没看懂这句话；规则只认识固定的问法。", "No rule understands that.")
 
 FORM_WAITS = Phrase(
@@ -108,6 +113,7 @@ VERBS: dict[Kind, Phrase] = {
     Kind.DELETE: Phrase("删除", "Delete"),
     Kind.EXPLAIN: Phrase("分析", "Analyse"),
     Kind.DETAIL: Phrase("查看", "Show"),
+    Kind.CONDITION: Phrase("查看", "Show"),
     Kind.WHY_CHANGED: Phrase("查看", "Show"),
 }  # fmt: skip
 PROPOSED = Phrase("变更（{tool}）正在等待批准。", "The change ({tool}) waits for approval.")
@@ -116,6 +122,7 @@ NOT_OFFERED = Phrase(
     "这需要工具 {tool}，但您在这里不能使用它；请让有权限的人来问，或换个问法。",
     "This needs the tool {tool}, which is not available to you here. Ask somebody who has it, or ask differently.",
 )
+REFUSED = Phrase("没有提议任何变更：{error}。", "No change proposed: {error}.")
 TOOL_FAILED = Phrase("{tool}没有成功：{error}。{advice}", "{tool} failed: {error}. {advice}")
 TOOL_FAILED_IN_ITS_WORDS = Phrase(
     "{tool}没有成功，它的原文是 {error}。{advice}", "{tool} failed, in its own words {error}. {advice}"

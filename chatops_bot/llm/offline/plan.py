@@ -50,10 +50,10 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
         intents = (Intent(Kind.VERIFY),)
     form = open_form_of(conversation.author, conversation.history)
     if form is not None:
-        answered = answer_in_words(conversation.text, form, intents, conversation.ahead)
+        answered = answer_in_words(conversation, form, intents)
         if answered is not None:
-            return call_with(form.tool, answered, desk)
-        if not intents:
+            return call_with(form.tool, answered[1], desk, answered[0])
+        if all(intent.kind is Kind.THANKS for intent in intents):
             return Answer(report.form_waits(form.tool, form.missing, conversation.language))
     if not intents:
         return questions.help_text(desk, conversation, understood=not conversation.text.strip())
@@ -116,9 +116,11 @@ _PLANS: dict[Kind, Callable[[Desk, Conversation, Intent], Answer]] = {
     Kind.VERIFY: questions.verify,
     Kind.LIST: questions.list_tasks,
     Kind.DETAIL: questions.detail,
+    Kind.CONDITION: questions.condition,
     Kind.HEALTH: questions.health,
     Kind.WORKERS: questions.workers,
     Kind.HELP: questions.help_text,
+    Kind.THANKS: questions.thanks,
     Kind.HELD: questions.held,
     Kind.ALTER: questions.cannot_alter,
     Kind.SKILLS: skills.list_skills,

@@ -124,6 +124,26 @@ def detail(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
     )
 
 
+def condition(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
+    """Whether a task runs as it should: how its runs ended comes first, then how it stands."""
+    found = tasks_of(desk, intent.target, intent.kind)[:MOST_TASKS]
+    results = desk.gather(*(("get_task_detail", {"task_id": task.id}) for task in found))
+    return Answer(
+        "\n\n".join(
+            report.tool_error(result, desk.language)
+            if result.error
+            else task_findings.condition(result.content, desk.reader)
+            for result in results
+        )
+    )
+
+
+def thanks(desk: Desk, conversation: Conversation, _: Intent) -> Answer:
+    """A word back; what still waits is not decided by "ok"."""
+    waiting = [report.undecided(one, desk.language) for one in conversation.proposals]
+    return Answer(report.joined(waiting) or phrases.WELCOME.said_in(desk.language))
+
+
 def health(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
     offered = [name for name in ("get_system_health", "query_workers") if desk.offers(name)]
     results = desk.gather(
@@ -272,7 +292,9 @@ def help_text(
 ) -> Answer:
     agent = next(iter(conversation.agents), "")
     skills = bool(desk.skills)
-    return Answer(report.help_text(desk.language, understood=understood, skills=skills, agent=agent))
+    before = phrases.WITHOUT_THE_MODEL if conversation.is_standing_in else phrases.NOT_UNDERSTOOD
+    before_it = None if understood else before
+    return Answer(report.help_text(desk.language, before=before_it, skills=skills, agent=agent))
 
 
 def held(desk: Desk, _: Conversation, intent: Intent) -> Answer:

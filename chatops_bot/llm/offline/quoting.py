@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
@@ -99,16 +99,25 @@ def zone_name(zone: tzinfo | None, at: datetime) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Who reads: the language, and the zone that times are shown in (None: the one that they come with)."""
+    """Who reads: the language, the zone that times are shown in (None: the one that they come with), and the name of that which
+    schedules are read in, where its clock shows another time."""
 
     language: Language
     zone: tzinfo | None = None
+    schedules: str = ""
 
     def say(self, zh: str, en: str) -> str:
         return zh if self.language == "zh" else en
 
     def times(self, *values: object) -> "Times":
         return Times(values, self)
+
+
+def schedule(row: Mapping[str, object], reader: Reader) -> str:
+    """A task's cron expression, with the zone that it is read in where that is not the reader's."""
+    zone = str(row.get("timezone") or reader.schedules)
+    expression = fact(row.get("cron_expr"))
+    return f"{expression} ({one_line(zone, 40)})" if zone and expression != _NOTHING else expression
 
 
 class Times:

@@ -13,7 +13,7 @@ from chatops_bot.llm.offline import phrases
 from chatops_bot.llm.offline.content import UNREADABLE, Content
 from chatops_bot.llm.offline.conversation import Result
 from chatops_bot.llm.offline.cues import Hold, Kind
-from chatops_bot.llm.offline.decisions import OpenProposal, Record
+from chatops_bot.llm.offline.decisions import WRITE_TOOLS, OpenProposal, Record
 from chatops_bot.llm.offline.quoting import Reader, code, fact, one_line
 
 _NAMES_SHOWN = 8
@@ -50,6 +50,9 @@ def tool_error(result: Result, language: Language) -> str:
     """
     if result.error == UNREADABLE:
         return phrases.TOOL_UNREADABLE.filled(tool=code(result.tool)).said_in(language)
+    if result.content.get("refused") is True and result.tool in WRITE_TOOLS:
+        said = one_line(result.error.rstrip("。. "))
+        return phrases.REFUSED.filled(error=said).said_in(language)
     advice = next(
         (said for pattern, said in phrases.ADVICE if re.search(pattern, result.error, re.IGNORECASE)),
         phrases.ADVICE_ELSE,
@@ -235,13 +238,15 @@ def taken_back(undone: Record, reader: Reader) -> str:
     return "\n".join(line for line in (said.said_in(reader.language), times.note()) if line)
 
 
-def help_text(language: Language, *, understood: bool, skills: bool = False, agent: str = "") -> str:
-    """What can be asked; of skills and of another agent only where there are any."""
+def help_text(
+    language: Language, *, before: Phrase | None = None, skills: bool = False, agent: str = ""
+) -> str:
+    """What can be asked, after the sentence `before`; of skills and of another agent only where there are any."""
     more = [phrases.HELP_SKILLS.said_in(language)] if skills else []
     more += [phrases.HELP_CONSULT.filled(agent=agent).said_in(language)] if agent else []
     listed = "\n".join([phrases.HELP.said_in(language), *more])
     said = f"{listed}\n\n{phrases.HELP_END.said_in(language)}"
-    return said if understood else sentences(language, phrases.NOT_UNDERSTOOD.said_in(language), said)
+    return said if before is None else sentences(language, before.said_in(language), said)
 
 
 def form_waits(tool: str, missing: Sequence[str], language: Language) -> str:

@@ -34,6 +34,18 @@ _CLOCK_EN = (
     r"(?:\s*(?:in the|at) (?P<part3>morning|afternoon|evening|night))?"
 )
 _CLOCK_FIRST_EN = rf"(?:\bat\s+|@\s*)?(?<![\d:]){_HOUR_EN}(?:\s*in the (?P<part3>morning|afternoon|evening))?\s*,?\s+(?:on\s+)?"
+_AND = r"\s*(?:,|、|和|及|与|以及|&|\band\b)\s*(?:\band\s+)?"
+_MORE_ZH = regex(
+    rf"{_AND}{_PART_ZH}\s*(?P<hour>{_N})\s*(?::\s*(?P<colon>\d{{2}})|[点时]\s*(?:整|钟)?"
+    rf"(?:(?P<half>半)|(?P<quarter>[一三])刻|(?P<minute>{_N})\s*分?)?)"
+)
+_MORE_EN = regex(
+    rf"{_AND}(?:at\s+)?(?:(?P<named>midnight|noon)|(?P<hour>\d{{1,2}})(?::(?P<colon>\d{{2}}))?\s*(?P<half_day>am\b|pm\b|a\.m\.?|p\.m\.?))"
+)
+_MORE_BEFORE = regex(r"(?:\d|[ap]\.?m\.?|noon|midnight|[点时半])\s*(?:,|、|和|及|与|&|\band\b)\s*\Z")
+_NAMES_CLOCK = regex(r"\d\s*(?:[ap]\.?m\b|:\d\d|[点时])|[一二三四五六七八九十两]\s*[点时]")
+_NEAR = 24
+"""Letters in front of a clock that are looked at for another one."""
 _MONDAY_TO_FRIDAY_EN = (
     r"(?:every weekday|(?:on )?weekdays|(?:every )?mon(?:day)?(?: to | ?- ?| through )fri(?:day)?)"
 )
@@ -41,9 +53,6 @@ _WEEKEND_EN = r"(?:every weekend|(?:on )?weekends)"
 _EVERY_DAY_EN = (
     r"(?:(?:every|each)\s+(?:single )?(?P<part>day|night|morning|evening|afternoon)|daily|nightly)"
 )
-
-
-_DAY_MINUTES = 24 * 60
 
 
 def cron_in(text: str) -> str | None:
@@ -58,31 +67,6 @@ def cron_in(text: str) -> str | None:
     return None
 
 
-def moved(expression: str, minutes: int) -> str:
-    """A cron expression of one zone as another zone has it whose clocks are so many minutes ahead; as it was where five fields cannot
-    say that, such as for a day of the month that is another day there."""
-    minute, hour, day, month, weekday = expression.split()
-    if not minute.isdecimal() or not all(each.isdecimal() for each in hour.split(",")):
-        return expression  # every hour, or every so many: hours without a name
-    times = [60 * int(each) + int(minute) + minutes for each in hour.split(",")]
-    days = {time // _DAY_MINUTES for time in times}
-    shift = days.pop()
-    if days or (shift and (day, month) != ("*", "*")):
-        return expression
-    hours = ",".join(map(str, sorted(time % _DAY_MINUTES // 60 for time in times)))
-    return f"{times[0] % 60} {hours} {day} {month} {_moved_days(weekday, shift)}"
-
-
-def _moved_days(weekday: str, shift: int) -> str:
-    if weekday == "*" or not shift:
-        return weekday
-    days: set[int] = set()
-    for each in weekday.split(","):
-        first, _, last = each.partition("-")
-        days.update(range(int(first), int(last or first) + 1))
-    return ",".join(map(str, sorted({(day + shift) % 7 for day in days})))
-
-
 def wrong_cron_in(text: str) -> tuple[str, Phrase] | None:
     """A cron expression that `text` writes out and the scheduler would refuse, with the reason; None otherwise."""
     written = cron.written_in(text.lower())
@@ -93,6 +77,11 @@ def wrong_cron_in(text: str) -> tuple[str, Phrase] | None:
 def mentions_time(text: str) -> bool:
     """Whether `text` says something about when, though perhaps nothing that cron can express."""
     return re.search(r"每|工作日|\bevery\b|\bdaily\b|\bhourly\b|\bweekly\b|\bcron\b|定时", text) is not None
+
+
+def names_clock(text: str) -> bool:
+    """Whether `text` names a time of day, be it one that could be read or not."""
+    return _NAMES_CLOCK.search(text) is not None
 
 
 def impossible_clock_in(text: str) -> str:
@@ -131,6 +120,8 @@ def _clock(match: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _by_part_of_day(part: str, hour: int) -> int:
+    if part in ("晚上", "晚") and 1 <= hour < 5:
+        return hour  # 晚上两点 is two hours after midnight
     if part in ("下午", "傍晚", "晚上", "晚", "afternoon", "evening") and hour < 12:
         return hour + 12 if hour > 0 else hour
     if part in ("晚上", "晚", "夜里", "夜间", "深夜", "半夜", "午夜", "night", "凌晨") and hour == 12:
@@ -147,26 +138,46 @@ def _at(days: str) -> Callable[[re.Match[str]], str | None]:
     """Builds `minute hour` plus the fixed last three fields."""
 
     def build(match: re.Match[str]) -> str | None:
-        clock = _clock(match)
-        return f"{clock[1]} {clock[0]} {days}" if clock else None
+        times = _times(match)
+        return f"{times} {days}" if times else None
 
     return build
 
 
+def _times(match: re.Match[str]) -> str | None:
+    """The minute and hour fields for the clock of a match and those that follow it: "at 2am and 2pm". None when two fields cannot
+    hold them all, or when more of them stand before it."""
+    first, text, at = _clock(match), match.string, match.end()
+    if first is None or _MORE_BEFORE.search(text[max(0, match.start() - _NEAR) : match.start()]):
+        return None
+    clocks = [first]
+    said = match.groupdict()
+    is_bare = said.get("hour") and first[0] <= 12 and not (said.get("half_day") or said.get("colon"))
+    while more := _MORE_EN.match(text, at) or _MORE_ZH.match(text, at):
+        clock = _clock(more)
+        if clock is None or (more.groupdict().get("half_day") and is_bare):
+            return None  # "at 2 and 3pm": which two?
+        clocks.append(clock)
+        at = more.end()
+    minutes = {minute for _, minute in clocks}
+    hours = ",".join(map(str, sorted({hour for hour, _ in clocks})))
+    return f"{minutes.pop()} {hours}" if len(minutes) == 1 else None
+
+
 def _on_weekdays(match: re.Match[str]) -> str | None:
-    clock = _clock(match)
-    if clock is None:
+    times = _times(match)
+    if times is None:
         return None
     words = match.group("days")
     chinese = [_CHINESE_WEEKDAYS.index(c.replace("天", "日")) for c in words if c in _CHINESE_WEEKDAYS + "天"]
     english = [_ENGLISH_WEEKDAYS.index(word[:3]) for word in re.findall(_ENGLISH_DAY, words)]
     days = sorted(set(chinese + english))
-    return f"{clock[1]} {clock[0]} * * {','.join(map(str, days))}"
+    return f"{times} * * {','.join(map(str, days))}"
 
 
 def _on_day_of_month(match: re.Match[str]) -> str | None:
-    clock, day = _clock(match), number_of(match.group("day"))
-    return f"{clock[1]} {clock[0]} {day} * *" if clock and day and day <= 31 else None
+    times, day = _times(match), number_of(match.group("day"))
+    return f"{times} {day} * *" if times and day and day <= 31 else None
 
 
 def _every(unit_range: int, template: str) -> Callable[[re.Match[str]], str | None]:

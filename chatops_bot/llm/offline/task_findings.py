@@ -3,9 +3,16 @@
 from collections.abc import Sequence
 
 from chatops_bot.llm.offline.content import Content, rows_of
-from chatops_bot.llm.offline.quoting import Reader, code, fact, script
+from chatops_bot.llm.offline.quoting import Reader, code, fact, schedule, script
 from chatops_bot.llm.offline.report import status_word, task_label
-from chatops_bot.llm.offline.run_findings import cut_note, lines, newest_first, own_run_line, total_of
+from chatops_bot.llm.offline.run_findings import (
+    HAS_FAILED,
+    cut_note,
+    lines,
+    newest_first,
+    own_run_line,
+    total_of,
+)
 
 _RUNS_BELOW_A_TASK = 5
 _DEPENDENCIES_SHOWN = 10
@@ -21,7 +28,7 @@ def tasks(content: Content, status: str, reader: Reader) -> str:
     total = total_of(content, "tasks")
     shown = []
     for row in rows:
-        parts = [task_label(row), fact(row.get("type")), fact(row.get("cron_expr"))]
+        parts = [task_label(row), fact(row.get("type")), schedule(row, reader)]
         parts.append(status_word(row.get("status"), language))
         if row.get("status") != "disabled":
             parts.append(reader.say("下次 ", "next ") + times.show(row.get("next_trigger_time")))
@@ -60,6 +67,21 @@ def standing(content: Content, reader: Reader) -> str:
     )
 
 
+def condition(content: Content, reader: Reader) -> str:
+    """How the newest finished runs of a task ended, before how it stands: an enabled task may fail every time."""
+    recent = newest_first(rows_of(content, "recent_instances"))
+    ended = [row for row in recent if row.get("status") in ("success", *HAS_FAILED)]
+    if not ended:
+        return standing(content, reader)
+    owner, rate = task_label(content), success_rate(recent, reader)
+    status = status_word(ended[0].get("status"), reader.language)
+    said = reader.say(
+        f"任务 {owner} 最近一次运行{status}；{rate}。",
+        f"The newest run of task {owner} {status}; {rate} succeeded.",
+    )
+    return lines(said, standing(content, reader))
+
+
 def detail(content: Content, count: int | None, reader: Reader) -> str:
     """One task: state first, then schedule, limits, dependencies, success rate, newest runs, payload."""
     recent = newest_first(rows_of(content, "recent_instances"))[: count or None]
@@ -69,7 +91,7 @@ def detail(content: Content, count: int | None, reader: Reader) -> str:
     is_script = "\n" in payload.strip()
     facts = (
         (say("类型", "Type"), fact(content.get("type"))),
-        ("Cron", fact(content.get("cron_expr"))),
+        ("Cron", schedule(content, reader)),
         (say("下次运行", "Next run"), upcoming),
         (say("超时（秒）", "Timeout (s)"), fact(content.get("timeout_seconds"))),
         (say("最多重试", "Max retries"), fact(content.get("max_retry"))),

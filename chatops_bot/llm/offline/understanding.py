@@ -85,8 +85,8 @@ def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
             continue  # the whole message describes the new task, or is what the agent is asked
         _read_sentence(message, sentence, intents, now)
     joined = _joined(intents)
-    # A greeting is answered only where nothing else is asked.
-    wanted = tuple(intent for intent in joined if intent.kind is not Kind.HELP)
+    # A greeting or thanks are answered only where nothing else is asked.
+    wanted = tuple(intent for intent in joined if intent.kind not in (Kind.HELP, Kind.THANKS))
     return (wanted or joined)[:_MOST_INTENTS]
 
 
@@ -217,9 +217,13 @@ def _is_question(clause: str) -> bool:
 def _read_question(message: Masked, clause: str, intents: list[Intent], now: datetime | None) -> None:
     kind = next((kind for kind, pattern in cues.QUESTIONS if pattern.search(clause)), None)
     names = message.names_in(clause)
+    if kind in (None, Kind.HEALTH) and (names or ids_in(clause).tasks) and cues.CONDITION.search(clause):
+        intents.append(Intent(Kind.CONDITION, Target(names, () if names else ids_in(clause).tasks)))
+        return
     looks = cues.LOOK.search(clause) is not None
     if kind is None and looks and not (names or ids_in(clause) != Ids()):
-        intents.append(Intent(Kind.EXPLAIN, Target(is_reference=True)))
+        window = window_in(clause, now)
+        intents.append(Intent(Kind.EXPLAIN, Target(is_reference=window is None), window=window))
         return
     if kind is None:
         _read_bare(message, clause, names, intents)

@@ -54,6 +54,7 @@ _ENGLISH_FRAMES: tuple[tuple[Kind, str, str], ...] = (
     (Kind.RESUME, r"let", r"(?:run|continue|resume|go on)(?: again)?"),
     (Kind.PAUSE, r"(?:put|place)", r"on (?:hold|pause)"),
     (Kind.PAUSE, r"(?:turn|switch|shut)", r"(?:off|down)"),
+    (Kind.PAUSE, r"take", r"(?:offline|down|out of (?:service|rotation|schedule))"),
     (Kind.RETRY, r"(?:try|run)", r"(?:again|once more)"),
     (Kind.RETRY, r"give", r"another (?:try|go|run|shot)"),
     (Kind.TRIGGER, r"give", r"an? (?:run|go|kick)"),
@@ -101,7 +102,8 @@ _THING = (
 _TRAIL = r"(?:一下|下|一次|一遍|起来|吧|呗|啊|哈|呀|谢谢|谢啦|thx|thanks|please|先|了(?=\s*(?:吧|呗))|,|\s)*+"
 _EVERYDAY_VERBS: tuple[tuple[Kind, str], ...] = (
     (Kind.RESUME, r"(?:打开|开启|(?:继续|接着)(?:跑|运行|执行)?了?)"),
-    (Kind.PAUSE, r"(?:关掉|关闭|关了|关|停下|停了|停(?!用))"),
+    (Kind.RESUME, r"上线"),
+    (Kind.PAUSE, r"(?:下线|下架|关掉|关闭|关了|关|停下|停了|停(?!用))"),
     (Kind.TRIGGER, r"(?:运行|执行|跑起来|跑)"),
     (Kind.DELETE, r"(?:清除|清掉|干掉|去掉)"),
 )

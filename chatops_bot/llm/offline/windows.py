@@ -8,13 +8,14 @@ back from now, so a window also says which of the rows that come back are inside
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from math import ceil
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.regex import regex
 from chatops_bot.llm.offline.arguments import LONGEST_HOURS, NUMBER, hours_in, minutes_in, number_of
 from chatops_bot.llm.offline.quoting import Reader, parse_time, zone_name
+from chatops_bot.llm.offline.said_zone import said_zone_in
 
 NIGHT_BEGINS, NIGHT_ENDS = 18, 8
 """Hours between which people mean "last night": what they find in the morning."""
@@ -61,8 +62,11 @@ class Window:
 
 
 def window_in(clause: str, now: datetime | None) -> Window | None:
-    """The window that a masked clause names, None when it names none. `now` carries the asker's zone, if that is known."""
+    """The window that a masked clause names, None when it names none. `now` carries the asker's zone, if that is known; a zone that
+    the clause names counts instead."""
+    zone, clause = said_zone_in(clause)
     if now is not None:
+        now = now.astimezone(zone) if isinstance(zone, tzinfo) else now
         named = _span(clause, now) or _day_or_since(clause, now)
         if named is not None:
             return named

@@ -37,6 +37,7 @@ class SlackPlatform:
         base_url: str = DEFAULT_BASE_URL,
         roster: Roster | None = None,
         groups: Collection[str] = (),
+        timezone: str = "",
         pace: Pace | None = None,
         posts: Pace = POSTS,
         patience: float = 120.0,
@@ -52,7 +53,7 @@ class SlackPlatform:
             session, app_token, base_url, clock, ping_interval=ping_interval, proxy=proxy
         )
         self._inbound: SlackInbound | None = None
-        self.directory = SlackDirectory(self._api, clock, roster or Roster(), groups)
+        self.directory = SlackDirectory(self._api, clock, roster or Roster(), groups, timezone)
         self._reader = SlackThreadReader(self._api, self.directory)
 
     async def start(self, on_event: OnEvent, on_modal: OnModal = no_problems) -> None:

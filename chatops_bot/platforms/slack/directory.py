@@ -36,12 +36,16 @@ class _Member:
 
 
 class SlackDirectory:
-    """`roster` gives full members of the workspace their roles; everybody else is a guest. `groups` are those that config names."""
+    """`roster` gives full members of the workspace their roles; everybody else is a guest. `groups` are those that config names,
+    `timezone` is that of members for whom Slack tells none."""
 
-    def __init__(self, api: SlackApi, clock: Clock, roster: Roster, groups: Collection[str] = ()) -> None:
+    def __init__(
+        self, api: SlackApi, clock: Clock, roster: Roster, groups: Collection[str] = (), timezone: str = "",
+    ) -> None:  # fmt: skip
         self._api = api
         self._roster = roster
         self._groups = sorted(groups)
+        self._timezone = timezone
         self._members = _Recent(clock, self._read_member)
         self._memberships = _Recent(clock, self._read_groups)
         self._channels: dict[str, str] = {}
@@ -55,7 +59,7 @@ class SlackDirectory:
         if not member.is_full_member:
             return Person(user_id, member.name, Role.GUEST)
         role = self._roster.role(user_id, groups, channel)
-        return Person(user_id, member.name, role, groups, member.timezone)
+        return Person(user_id, member.name, role, groups, member.timezone or self._timezone)
 
     async def members(self, group: str) -> frozenset[str]:
         """The user ids of the members of a group that config names. Raises PlatformUnavailable as `person` does, and while there is

@@ -17,17 +17,18 @@ class LocalRefused(ChatopsError):
 
 
 class LocalPeople:
-    """`roles` maps ids to roles; local people who are not in it have `default_role`."""
+    """`roles` maps ids to roles; local people who are not in it have `default_role`. `timezone` is everybody's."""
 
-    def __init__(self, roles: Mapping[str, Role], default_role: Role) -> None:
+    def __init__(self, roles: Mapping[str, Role], default_role: Role, timezone: str = "") -> None:
         self._roles = roles
         self._default_role = default_role
+        self._timezone = timezone
 
     async def person(self, user_id: str, channel: str = "", *, fresh: bool = False) -> Person:
         """As `Directory` says; an id that is not a local person's is a guest."""
         if not user_id.startswith(LOCAL_PREFIX):
             return Person(user_id, user_id, Role.GUEST)
-        return Person(user_id, user_id, self._granted(user_id))
+        return Person(user_id, user_id, self._granted(user_id), timezone=self._timezone)
 
     def acting(self, user: str, role: Role | None = None) -> Person:
         """The person for the system's user name, with `role` or all that was given. Raises LocalRefused for more than that."""
@@ -38,7 +39,7 @@ class LocalPeople:
                 f"{person_id} may act as {granted} at most, not as {role}; "
                 f"local.role in the bot's configuration grants more."
             )
-        return Person(person_id, person_id, role or granted)
+        return Person(person_id, person_id, role or granted, timezone=self._timezone)
 
     def _granted(self, person_id: str) -> Role:
         return self._roles.get(person_id, self._default_role)

@@ -4,11 +4,12 @@ Preconditions hold only what the card shows and only what people change: not the
 every trigger, and not the next trigger time, which moves by itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
+from chatops_bot.domain.clocks import Clocks, zone_label
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.people import Person, Risk
 from chatops_bot.domain.zones import zone_named
@@ -23,7 +24,6 @@ _PAYLOAD = Phrase("将执行的内容", "What will be executed")
 _IMAGE = Phrase("镜像", "Image")
 _TYPE = Phrase("类型", "Type")
 _SCHEDULE = Phrase("调度", "Schedule")
-_THEIR_TIMES = Phrase("在提出人的时区", "In the time zone of whoever asked")
 _NOT_RUN = Phrase(
     "注意：此调度服务目前不执行该类型的任务，运行会失败",
     "Note: this scheduler does not run tasks of this type at present, runs will fail",
@@ -69,41 +69,33 @@ def risk_of_running(task: Task) -> Risk:
 
 def zone_for(client: SchedulerClient, capabilities: Capabilities, task_timezone: str = "") -> tzinfo:
     """The zone that cron fields are read in: the task's, else the service's, else the configured one."""
-    for name in (task_timezone, capabilities.timezone):
-        if name:
-            try:
-                return ZoneInfo(name)
-            except (ValueError, OSError, KeyError):
-                continue
-    return client.zone
+    named = filter(None, map(zone_named, filter(None, (task_timezone, capabilities.timezone))))
+    return next(named, client.zone)
 
 
-def local_time(moment: datetime) -> str:
-    """`2025-03-02 02:00 (Asia/Shanghai, UTC+08:00)`, or `2025-03-01 18:00 UTC`."""
-    if str(moment.tzinfo) in ("UTC", "Etc/UTC"):
-        return f"{moment:%Y-%m-%d %H:%M} UTC"
-    offset = moment.strftime("%z")
-    return f"{moment:%Y-%m-%d %H:%M} ({moment.tzinfo}, UTC{offset[:3]}:{offset[3:5]})"
+def clocks_of(
+    person: Person, client: SchedulerClient, capabilities: Capabilities, task_timezone: str = ""
+) -> Clocks:
+    """The person's clock, and the one that cron fields are read on."""
+    clocks = Clocks.named(person.timezone, "")
+    return replace(clocks, scheduler=zone_for(client, capabilities, task_timezone))
 
 
-def in_the_zone_of(person: Person, moments: Sequence[datetime]) -> tuple[Detail, ...]:
-    """The moments once more, as clocks show them where `person` is; nothing where those show the same, or nobody knows.
-
-    A cron expression is read in the scheduler's zone, while a time that somebody says is meant in theirs: whoever approves sees
-    both.
-    """
-    zone = zone_named(person.timezone)
-    theirs = [moment.astimezone(zone) for moment in moments]
-    if zone is None or all(a.utcoffset() == b.utcoffset() for a, b in zip(theirs, moments, strict=True)):
-        return ()
-    return ((_THEIR_TIMES, ", ".join(map(local_time, theirs))),)
+def run_time(moment: datetime, clocks: Clocks) -> str:
+    """`2025-03-01 18:00 UTC`; with the person's clock where it shows another time: `… = 2025-03-02 02:00 Asia/Shanghai`."""
+    there, here = moment.astimezone(clocks.scheduler), moment.astimezone(clocks.person)
+    said = f"{there:%Y-%m-%d %H:%M} {zone_label(clocks.scheduler)}"
+    if there.utcoffset() == here.utcoffset():
+        return said
+    same_day = here.date() == there.date()
+    return f"{said} = {here:{'%H:%M' if same_day else '%Y-%m-%d %H:%M'}} {zone_label(clocks.person)}"
 
 
-def next_run_text(expression: str, after: datetime, zone: tzinfo) -> str | None:
+def next_run_text(expression: str, after: datetime, clocks: Clocks) -> str | None:
     """When the schedule comes due next; None for a task without one, or with one that cannot be read here."""
     if not expression:
         return None
     try:
-        return local_time(next_times(expression, after, zone, 1)[0])
+        return run_time(next_times(expression, after, clocks.scheduler, 1)[0], clocks)
     except BadCron:
         return None

@@ -139,8 +139,8 @@ class CreateTaskArguments(Arguments):
         AskedAs(
             Phrase("调度", "Schedule"),
             Phrase(
-                "五段 cron 表达式：分 时 日 月 周。",
-                "Five cron fields: minute hour day month weekday.",
+                "五段 cron 表达式：分 时 日 月 周，按调度服务的时区。",
+                "Five cron fields: minute hour day month weekday, in the scheduler's time zone.",
             ),
             example="30 2 * * 1-5",
         ),

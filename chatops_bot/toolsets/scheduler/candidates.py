@@ -1,15 +1,19 @@
 """What can be chosen in a form about the scheduler: its tasks, its failed runs, and usual schedules."""
 
+from datetime import datetime
 from typing import Protocol
 
+from chatops_bot.domain.clocks import Clocks, zone_label
 from chatops_bot.domain.form import Candidates, Choice
 from chatops_bot.domain.language import Phrase
-from chatops_bot.ports import ToolContext
+from chatops_bot.ports import Clock, ToolContext
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
+from chatops_bot.toolsets.scheduler.approval_facts import clocks_of
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import one_line
 from chatops_bot.toolsets.scheduler.lookup import task_names
-from chatops_bot.toolsets.scheduler.wire import Task
+from chatops_bot.toolsets.scheduler.read_back import looked_up
+from chatops_bot.toolsets.scheduler.wire import Capabilities, Task
 
 _NEWEST_RUNS = 100
 
@@ -24,11 +28,28 @@ _SCHEDULES = (
 )
 
 
+_FIELDS = Phrase(
+    "五段 cron 表达式：分 时 日 月 周，按 {zone} 解读。",
+    "Five cron fields: minute hour day month weekday, read in {zone}.",
+)
+_FIELDS_THERE = Phrase(
+    "五段 cron 表达式：分 时 日 月 周，按 {zone} 解读，不是 {here}。",
+    "Five cron fields: minute hour day month weekday, read in {zone}, not in {here}.",
+)
+
+
 class _Asks(Protocol):
     """A tool of this toolset."""
 
     @property
     def client(self) -> SchedulerClient: ...
+
+
+class _Plans(_Asks, Protocol):
+    """A tool of this toolset that reckons with time."""
+
+    @property
+    def clock(self) -> Clock: ...
 
 
 async def any_task(tool: _Asks, context: ToolContext) -> Candidates:
@@ -61,11 +82,27 @@ async def failed_run(tool: _Asks, context: ToolContext) -> Candidates:
     )
 
 
-async def usual_schedule(tool: _Asks, context: ToolContext) -> Candidates:
-    """Schedules that people ask for most; any other is typed."""
-    return Candidates(
-        tuple(Choice(cron, label, _same(cron)) for cron, label in _SCHEDULES), is_complete=False
-    )
+async def usual_schedule(tool: _Plans, context: ToolContext) -> Candidates:
+    """Schedules that people ask for most, on their own clock where the scheduler's can say the same; any other is typed."""
+    api = SchedulerApi(tool.client, context.person.role)
+    clocks = clocks_of(context.person, tool.client, await looked_up(api.capabilities()) or Capabilities())
+    now, there = tool.clock.now(), zone_label(clocks.scheduler)
+    hint = _FIELDS.filled(zone=there)
+    if not clocks.differ(now):
+        choices = [Choice(cron, label, _same(cron)) for cron, label in _SCHEDULES]
+        return Candidates(tuple(choices), is_complete=False, hint=hint)
+    hint = _FIELDS_THERE.filled(zone=there, here=zone_label(clocks.person))
+    return Candidates(tuple(_on(clocks, now, *each) for each in _SCHEDULES), is_complete=False, hint=hint)
+
+
+def _on(clocks: Clocks, now: datetime, cron: str, label: Phrase) -> Choice:
+    """A usual schedule with the zone in which it is meant: the person's, unless only the scheduler's can say it."""
+    there = zone_label(clocks.scheduler)
+    moved = clocks.schedule(cron, now)
+    zone = there if moved is None else zone_label(clocks.person)
+    if moved != cron or clocks.shown_at(cron, now):
+        label = Phrase(f"{label.zh}（{zone}）", f"{label.en} {zone}")
+    return Choice(moved or cron, label, _same(f"{moved or cron} ({there})"))
 
 
 def _named(tasks: tuple[Task, ...]) -> Candidates:

@@ -47,7 +47,7 @@ class SchedulerClient:
 
     `accounts` holds an account for viewer, operator and admin; approvers use the operator's. `worker_loads_url` is the
     address of the Go service's scheduler process, the only one there that keeps load history. `zone` is the one in which
-    the service reads cron expressions unless it says so itself. `monotonic`, `jitter` (0 to 1) and `pause` (seconds
+    the service reads cron expressions unless it says another itself. `monotonic`, `jitter` (0 to 1) and `pause` (seconds
     before the first repeat) steer time: a read with its repeats takes at most `read_seconds`, a write waits `write_seconds` for its reply. Every method raises only `ToolFailed`s.
     """
 

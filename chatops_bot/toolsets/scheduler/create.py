@@ -6,17 +6,12 @@ from datetime import datetime
 from typing import Any
 
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.people import Effect, Risk
+from chatops_bot.domain.people import Effect, Person, Risk
 from chatops_bot.domain.tool import Change, Inverse, Observation, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler import new_task
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
-from chatops_bot.toolsets.scheduler.approval_facts import (
-    executor_warning,
-    in_the_zone_of,
-    local_time,
-    zone_for,
-)
+from chatops_bot.toolsets.scheduler.approval_facts import clocks_of, executor_warning, run_time
 from chatops_bot.toolsets.scheduler.arguments import CreateTaskArguments
 from chatops_bot.toolsets.scheduler.candidates import usual_schedule
 from chatops_bot.toolsets.scheduler.client import WRITE_TIMEOUT, SchedulerClient
@@ -52,8 +47,8 @@ class CreateTask:
         if problems:
             raise new_task.refusal(problems)
         capabilities = await api.capabilities()
-        zone = zone_for(self.client, capabilities)
-        times = next_times(arguments.cron_expr, self.clock.now(), zone, _TIMES_SHOWN)
+        clocks = clocks_of(context.person, self.client, capabilities)
+        times = next_times(arguments.cron_expr, self.clock.now(), clocks.scheduler, _TIMES_SHOWN)
         name = _name(arguments)
         return Plan(
             target=f"task {one_line(name)} (new)",
@@ -67,8 +62,10 @@ class CreateTask:
             preconditions={"name_is_free": name},
             details=(
                 (Phrase("将执行的内容", "What will be executed"), arguments.payload),
-                (Phrase("接下来三次运行", "Next three runs"), ", ".join(map(local_time, times))),
-                *in_the_zone_of(context.person, times),
+                (
+                    Phrase("接下来三次运行", "Next three runs"),
+                    "\n".join(run_time(each, clocks) for each in times),
+                ),
                 *executor_warning(arguments.type, capabilities),
             ),
             inverse=Inverse(
@@ -84,7 +81,7 @@ class CreateTask:
         made = await api.create_task(_body(arguments), context.idempotency_key)
         seen = await looked_up(api.task(made.id))
         capabilities = await looked_up(api.capabilities()) or Capabilities()
-        return self._outcome(seen or made, arguments, capabilities, verified=seen is not None)
+        return self._outcome(seen or made, arguments, context.person, capabilities, verified=seen is not None)
 
     async def observe(
         self,
@@ -109,16 +106,22 @@ class CreateTask:
         if found is None or not _is_as_asked(found, arguments):
             return None
         capabilities = await looked_up(api.capabilities()) or Capabilities()
-        return self._outcome(found, arguments, capabilities, verified=True)
+        return self._outcome(found, arguments, context.person, capabilities, verified=True)
 
     def _outcome(
-        self, task: Task, arguments: CreateTaskArguments, capabilities: Capabilities, *, verified: bool
+        self,
+        task: Task,
+        arguments: CreateTaskArguments,
+        person: Person,
+        capabilities: Capabilities,
+        *,
+        verified: bool,
     ) -> Outcome:
         ok = _is_as_asked(task, arguments)
         title = task_title(task.name, task.id)
-        zone = zone_for(self.client, capabilities, task.timezone)
+        clocks = clocks_of(person, self.client, capabilities, task.timezone)
         planned = task.next_trigger_time
-        when = local_time(planned.astimezone(zone)) if planned else "-"
+        when = run_time(planned, clocks) if planned else "-"
         summary = Phrase(
             f"任务 {title} 已创建（回读状态：{task.status}），下次运行：{when}",
             f"Task {title} is created (read back: {task.status}), next run: {when}",

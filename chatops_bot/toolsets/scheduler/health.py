@@ -14,6 +14,7 @@ from chatops_bot.toolsets.scheduler.arguments import GetSystemHealthArguments
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import counted, stamp
 from chatops_bot.toolsets.scheduler.history import MOST_ROWS, RunHistory, runs_since
+from chatops_bot.toolsets.scheduler.suggestions import IS_HEALTHY, LOAD_TREND, WHAT_FAILED, WHICH_ARE_OFFLINE
 from chatops_bot.toolsets.scheduler.wire import Task, Worker
 from chatops_bot.toolsets.scheduler.workers import utilization
 
@@ -58,6 +59,7 @@ class GetSystemHealth:
             },
             summary=_summary(len(tasks), len(workers), len(online), runs, history),
             suggestions=_next_questions(len(workers) - len(online), runs["failed"]),
+            answers=(IS_HEALTHY,),
         )
 
 
@@ -111,19 +113,5 @@ def _summary(tasks: int, workers: int, online: int, runs: dict[str, Any], histor
 
 
 def _next_questions(offline: int, failed: int) -> tuple[Suggestion, ...]:
-    suggestions = []
-    if failed:
-        suggestions.append(
-            Suggestion("最近有哪些任务失败了？", "Which tasks failed recently?", "query_instances")
-        )
-    if offline:
-        suggestions.append(Suggestion("哪些工作节点离线了？", "Which workers are offline?", "query_workers"))
-    if not suggestions:
-        suggestions.append(
-            Suggestion(
-                "过去 24 小时的负载趋势如何？",
-                "How did the load develop over the last 24 hours?",
-                "get_worker_load_history",
-            )
-        )
-    return tuple(suggestions)
+    found = ((WHAT_FAILED, failed), (WHICH_ARE_OFFLINE, offline))
+    return tuple(suggestion for suggestion, count in found if count) or (LOAD_TREND,)

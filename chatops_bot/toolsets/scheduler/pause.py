@@ -2,23 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import datetime
 from typing import Any
 
+from chatops_bot.domain.clocks import Clocks
 from chatops_bot.domain.errors import ToolImpossible
 from chatops_bot.domain.language import Phrase
-from chatops_bot.domain.people import Effect, Risk
+from chatops_bot.domain.people import Effect, Person, Risk
 from chatops_bot.domain.tool import Change, Inverse, Observation, Outcome, Plan
 from chatops_bot.ports import Clock, ToolContext, ToolSpec
 from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.approval_facts import (
+    clocks_of,
     execution_details,
     execution_preconditions,
-    local_time,
     next_run_text,
+    run_time,
     schedule_details,
     target_of,
-    zone_for,
 )
 from chatops_bot.toolsets.scheduler.arguments import PauseTaskArguments
 from chatops_bot.toolsets.scheduler.candidates import any_task
@@ -63,7 +64,9 @@ class PauseTask:
             else Phrase(f"恢复任务 {title}", f"Resume task {title}"),
             changes=(
                 Change("status", task.status, _STATUS_AFTER[arguments.action]),
-                *self._next_run_change(task, capabilities, pausing),
+                *self._next_run_change(
+                    task, clocks_of(context.person, self.client, capabilities, task.timezone), pausing
+                ),
             ),
             risk=Risk.LOW if pausing else Risk.MEDIUM,
             preconditions=_preconditions(task, pausing),
@@ -85,7 +88,7 @@ class PauseTask:
             )
             content = {"task_id": arguments.task_id, "message": summary.en}
             return Outcome(ok=True, verified=False, summary=summary, content=content)
-        return await self._outcome(api, task, arguments.action)
+        return await self._outcome(api, task, arguments.action, context.person)
 
     async def observe(
         self,
@@ -104,19 +107,18 @@ class PauseTask:
         task = await looked_up(api.task(arguments.task_id))
         if task is None or task.status != _STATUS_AFTER[arguments.action]:
             return None
-        return await self._outcome(api, task, arguments.action)
+        return await self._outcome(api, task, arguments.action, context.person)
 
-    def _next_run_change(self, task: Task, capabilities: Capabilities, pausing: bool) -> tuple[Change, ...]:
-        zone = zone_for(self.client, capabilities, task.timezone)
+    def _next_run_change(self, task: Task, clocks: Clocks, pausing: bool) -> tuple[Change, ...]:
         planned = task.next_trigger_time
-        before = local_time(planned.astimezone(zone)) if planned and pausing else None
-        after = None if pausing else next_run_text(task.cron_expr, self.clock.now(), zone)
+        before = run_time(planned, clocks) if planned and pausing else None
+        after = None if pausing else next_run_text(task.cron_expr, self.clock.now(), clocks)
         return (Change("next_run", before, after),) if before or after else ()
 
-    async def _outcome(self, api: SchedulerApi, task: Task, action: str) -> Outcome:
+    async def _outcome(self, api: SchedulerApi, task: Task, action: str, person: Person) -> Outcome:
         ok = task.status == _STATUS_AFTER[action]
         capabilities = await looked_up(api.capabilities()) or Capabilities()
-        summary = _read_back_phrase(task, ok, zone_for(self.client, capabilities, task.timezone))
+        summary = _read_back_phrase(task, ok, clocks_of(person, self.client, capabilities, task.timezone))
         return Outcome(
             ok=ok,
             verified=True,
@@ -139,7 +141,7 @@ def _inverse(task: Task, pausing: bool) -> Inverse:
     return Inverse("pause_task", {"task_id": task.id, "action": "resume" if pausing else "pause"}, summary)
 
 
-def _read_back_phrase(task: Task, ok: bool, zone: tzinfo) -> Phrase:
+def _read_back_phrase(task: Task, ok: bool, clocks: Clocks) -> Phrase:
     title = task_title(task.name, task.id)
     if not ok:
         return Phrase(
@@ -151,7 +153,7 @@ def _read_back_phrase(task: Task, ok: bool, zone: tzinfo) -> Phrase:
             f"任务 {title} 已暂停（回读状态：disabled）", f"Task {title} is paused (read back: disabled)"
         )
     planned = task.next_trigger_time
-    when = local_time(planned.astimezone(zone)) if planned else "-"
+    when = run_time(planned, clocks) if planned else "-"
     return Phrase(
         f"任务 {title} 已恢复（回读状态：enabled），下次运行：{when}",
         f"Task {title} is resumed (read back: enabled), next run: {when}",

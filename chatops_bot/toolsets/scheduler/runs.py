@@ -17,7 +17,13 @@ from chatops_bot.toolsets.scheduler.formatting import cut, one_line, stamp
 from chatops_bot.toolsets.scheduler.history import MOST_ROWS, RunHistory, runs_since
 from chatops_bot.toolsets.scheduler.lookup import find_run, task_names
 from chatops_bot.toolsets.scheduler.rows import TEXT_LIMIT, run_row
-from chatops_bot.toolsets.scheduler.suggestions import ask_for_details, ask_to_retry, ask_why_failed
+from chatops_bot.toolsets.scheduler.suggestions import (
+    IS_HEALTHY,
+    WHAT_FAILED,
+    ask_for_details,
+    ask_to_retry,
+    ask_why_failed,
+)
 from chatops_bot.toolsets.scheduler.wire import Run, Task
 
 _RUNS_FOR_COMPARISON = 5
@@ -57,6 +63,7 @@ class QueryInstances:
             },
             summary=_found(len(matched), history),
             suggestions=_next_after_runs(shown),
+            answers=(WHAT_FAILED,) if arguments.task_id is None and arguments.status == "failed" else (),
         )
 
 
@@ -163,7 +170,7 @@ def _verdict(run: Run) -> Phrase:
 def _next_after_runs(shown: list[Run]) -> tuple[Suggestion, ...]:
     failed = next((run for run in shown if run.has_failed), None)
     if failed is None:
-        return (Suggestion("系统整体健康吗？", "Is the system healthy?", "get_system_health"),)
+        return (IS_HEALTHY,)
     return (ask_why_failed(failed.id), ask_for_details(failed.task_id))
 
 

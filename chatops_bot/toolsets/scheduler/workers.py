@@ -12,6 +12,7 @@ from chatops_bot.toolsets.scheduler.api import SchedulerApi
 from chatops_bot.toolsets.scheduler.arguments import GetWorkerLoadHistoryArguments, QueryWorkersArguments
 from chatops_bot.toolsets.scheduler.client import SchedulerClient
 from chatops_bot.toolsets.scheduler.formatting import counted, stamp
+from chatops_bot.toolsets.scheduler.suggestions import HOW_LOADED, LOAD_TREND, WHAT_FAILED, WHICH_ARE_OFFLINE
 from chatops_bot.toolsets.scheduler.wire import LoadSample, Worker
 
 _MOST_SAMPLES = 2_000  # the most that the API gives at once
@@ -63,6 +64,7 @@ class QueryWorkers:
                 f"{counted(len(workers), 'worker')}, {online} online",
             ),
             suggestions=_next_after_workers(workers),
+            answers=(WHICH_ARE_OFFLINE, HOW_LOADED),
         )
 
 
@@ -111,9 +113,8 @@ class GetWorkerLoadHistory:
                 f"{len(samples)} 个采样，平均负载 {average:.0f}%，峰值 {peak}",
                 f"{counted(len(samples), 'sample')}, average load {average:.0f}%, peak {peak}",
             ),
-            suggestions=(
-                Suggestion("现在各节点的负载如何？", "How loaded are the workers now?", "query_workers"),
-            ),
+            suggestions=(HOW_LOADED,),
+            answers=(LOAD_TREND,),
         )
 
 
@@ -131,11 +132,6 @@ def _next_after_workers(workers: Iterable[Worker]) -> tuple[Suggestion, ...]:
         ),
         None,
     )
-    trend = Suggestion(
-        "过去 24 小时的负载趋势如何？",
-        "How did the load develop over the last 24 hours?",
-        "get_worker_load_history",
-    )
     if troubled is None:
-        return (trend,)
-    return (trend, Suggestion("最近有哪些任务失败了？", "Which tasks failed recently?", "query_instances"))
+        return (LOAD_TREND,)
+    return (LOAD_TREND, WHAT_FAILED)

@@ -8,6 +8,7 @@ from chatops_bot.domain.errors import PlatformUnavailable
 from chatops_bot.domain.people import Person, Role
 from chatops_bot.domain.roster import Roster
 from chatops_bot.platforms.slack.directory import FRESH_FOR, USABLE_FOR, SlackDirectory
+from chatops_bot.platforms.terminal.people import LocalPeople
 from tests.platforms.slack.conftest import http_429
 
 ANA = {"id": "U1", "team_id": "T1", "name": "ana", "profile": {"display_name": "Ana"}}
@@ -48,6 +49,13 @@ async def test_a_member_brings_the_time_zone_that_slack_tells_if_there_is_such_a
 ):
     slack.users["U1"] = ANA | {"tz": told}
     assert (await directory.person("U1")).timezone == known
+
+
+async def test_who_has_no_known_zone_has_the_configured_one(slack, api, clock):
+    directory = SlackDirectory(api, clock, Roster({"U1": Role.ADMIN}), timezone="Asia/Shanghai")
+    slack.users["U1"] = ANA
+    assert (await directory.person("U1")).timezone == "Asia/Shanghai"
+    assert LocalPeople({}, Role.VIEWER, "Asia/Shanghai").acting("lin").timezone == "Asia/Shanghai"
 
 
 async def test_an_unmapped_member_has_the_default_role(slack, directory):

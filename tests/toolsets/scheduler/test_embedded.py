@@ -79,12 +79,12 @@ async def ended(call: Any, run_id: int) -> Any:
 async def test_a_task_is_planned_in_the_services_zone_and_created(call, create):
     plan = await call.plan("create_task", JOB)
     times = {label.en: value for label, value in plan.details}["Next three runs"]
-    assert times.count(" 02:00 (Asia/Shanghai, UTC+08:00)") == 3
+    assert times.count(" 02:00 Asia/Shanghai = ") == 3
     task_id = await create()
     outcome = await call.probe("create_task", JOB, plan)
     assert outcome is not None
     assert outcome.content["task_id"] == task_id
-    assert times.partition(")")[0] in outcome.summary.en
+    assert times.partition("\n")[0] in outcome.summary.en
 
 
 async def test_a_created_task_is_found_by_every_reading(call, create):
@@ -145,7 +145,7 @@ async def test_pause_and_resume_are_read_back(call, create):
         await call.apply("trigger_task", {"task_id": task_id}, key="trigger")
     resumed = await call.apply("pause_task", {"task_id": task_id, "action": "resume"}, key="resume")
     assert resumed.verified
-    assert "02:00 (Asia/Shanghai, UTC+08:00)" in resumed.summary.en
+    assert "02:00 Asia/Shanghai = " in resumed.summary.en
 
 
 async def test_delete_needs_an_admin_and_is_read_back(call, create):

@@ -277,19 +277,33 @@ async def test_a_good_task_shows_everything_and_its_next_three_runs(go, call):
     }
     assert details(plan) == {
         "What will be executed": NEW_TASK["payload"],
-        "Next three runs": "2026-03-03 02:00 UTC, 2026-03-04 02:00 UTC, 2026-03-05 02:00 UTC",
+        "Next three runs": "2026-03-03 02:00 UTC\n2026-03-04 02:00 UTC\n2026-03-05 02:00 UTC",
     }
     assert writes(go) == []
 
 
 @pytest.mark.case("prompt-P10")
 async def test_whoever_asks_from_another_time_zone_sees_the_runs_in_both(call):
-    theirs = "In the time zone of whoever asked"
     shown = details(await call.plan("create_task", NEW_TASK, zone="Asia/Shanghai"))
-    assert shown["Next three runs"].startswith("2026-03-03 02:00 UTC, ")
-    assert shown[theirs].startswith("2026-03-03 10:00 (Asia/Shanghai, UTC+08:00), ")
+    assert shown["Next three runs"].startswith(
+        "2026-03-03 02:00 UTC = 10:00 Asia/Shanghai\n2026-03-04 02:00 UTC = "
+    )
+    shown = details(
+        await call.plan("create_task", NEW_TASK | {"cron_expr": "0 18 * * *"}, zone="Asia/Shanghai")
+    )
+    assert shown["Next three runs"].startswith("2026-03-02 18:00 UTC = 2026-03-03 02:00 Asia/Shanghai\n")
     for same in ("", "UTC", "Africa/Accra"):
-        assert theirs not in details(await call.plan("create_task", NEW_TASK, zone=same))
+        shown = details(await call.plan("create_task", NEW_TASK, zone=same))
+        assert "=" not in shown["Next three runs"]
+
+
+@pytest.mark.case("prompt-P10")
+async def test_a_pause_tells_the_run_that_it_takes_away_on_both_clocks(call):
+    plan = await call.plan("pause_task", {"task_id": 1, "action": "pause"}, zone="Asia/Shanghai")
+    before = {change.field: change.before for change in plan.changes}["next_run"]
+    assert before is not None
+    assert " UTC = " in before
+    assert before.endswith(" Asia/Shanghai")
 
 
 @pytest.mark.case("sched-V11")
