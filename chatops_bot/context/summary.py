@@ -8,13 +8,12 @@ out of sight nothing is told, since the conversation itself says it better.
 
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 
 from chatops_bot.context.clearing import summary as gist
 from chatops_bot.context.entities import entities_in
 from chatops_bot.context.hardening import inline
-from chatops_bot.context.past import ARROW, Begins, Past, Teller, object_of
+from chatops_bot.context.past import ARROW, Begins, Past, Skimmer, Teller, object_of
 from chatops_bot.context.prompt_phrases import filled
 from chatops_bot.context.prompt_types import UserIntent
 from chatops_bot.context.tool_routing import terms_of
@@ -42,23 +41,14 @@ NAMED_TURNS, SPOKEN_CHARS = 50, 800
 """Turns that are searched for numbers and names, and how far into what was said."""
 CALLS, IDS = 4, 3
 """Calls of one turn that its line names, and arguments of one call."""
+MISSES = 8
+"""Lines that did not fit after which no more are tried."""
 MARK_CHARS = 3
 """`| ` in front of a line where it stands in a prompt, and the break behind it."""
 _RELATED = 2
 """Words that a line shares with the request to be preferred; one may be `task`."""
 _ID_KEY, _PLAIN_ID = regex(r"[a-z_]{1,40}_id"), regex(r"[\w.@/-]+")
 _USUAL = {TurnOutcome.ANSWERED, TurnOutcome.WAITING}
-
-
-@dataclass(slots=True)
-class _Turn:
-    """What a line tells of one turn."""
-
-    asked: str
-    calls: list[str] = field(default_factory=list)
-    failed: list[str] = field(default_factory=list)
-    answer: str = ""
-    outcome: str = ""
 
 
 def summarise(
@@ -80,17 +70,40 @@ def summarise(
         return ""
     kept: list[str] = []
     left = _take_open(waiting(history, teller, now), kept, max_chars, teller)
-    turns = [_line(turn) for turn in _turns(history, teller, skills)]
-    lines = [*further, *turns]
-    newest_first = range(len(lines) - 1, -1, -1)
-    named = frozenset(value for values in entities_in(intent.text).values() for value in values)
-    is_related = _relation(intent.text, named)
-    ranked = sorted(newest_first, key=lambda place: not is_related(lines[place]))
-    chosen: list[str] = []
-    room = _take([lines[place] for place in ranked], chosen, left - NAMED_CHARS)
-    kept += dict.fromkeys(line for line in reversed(lines) if line in chosen)
-    _take(_named(history, teller, kept, named), kept, room + NAMED_CHARS)
+    turns = [*_turns(history)]
+    skimmer = Skimmer(teller.words, teller.zone)
+    searched = [*further, *(" ".join(_parts(history, turn, skimmer, skills)) for turn in turns)]
+    is_related = _relation(intent.text)
+    newest_first = range(len(searched) - 1, -1, -1)
+    ranked = sorted(newest_first, key=lambda place: not is_related(searched[place]))
+
+    def line(place: int) -> str:
+        turn = place - len(further)
+        return further[place] if turn < 0 else _line(_parts(history, turns[turn], teller, skills))
+
+    chosen: dict[int, str] = {}
+    room = _choose(ranked, line, chosen, left - NAMED_CHARS)
+    kept += dict.fromkeys(chosen[place] for place in sorted(chosen, reverse=True))
+    _take(_named(history, teller, kept), kept, room + NAMED_CHARS)
     return "\n".join(kept)
+
+
+def _choose(ranked: Sequence[int], line: Callable[[int], str], chosen: dict[int, str], room: int) -> int:
+    """Add the lines of those places of `ranked` that fit, and return the room that is left. A line is written only when its turn
+    comes, and after `MISSES` that did not fit no more are."""
+    missed = 0
+    for place in ranked:
+        if missed >= MISSES:
+            break
+        said = line(place)
+        if not said or said in chosen.values():
+            continue
+        if len(said) + MARK_CHARS > room:
+            missed += 1
+            continue
+        chosen[place] = said
+        room -= len(said) + MARK_CHARS
+    return room
 
 
 def _take(lines: Sequence[str], kept: list[str], room: int) -> int:
@@ -113,9 +126,10 @@ def _take_open(lines: Sequence[str], kept: list[str], room: int, teller: Teller)
     return left
 
 
-def _relation(text: str, named: Collection[str]) -> Callable[[str], bool]:
-    """Says of a line whether it speaks of what `text` speaks of, in which `named` are the numbers and names."""
+def _relation(text: str) -> Callable[[str], bool]:
+    """Says of a line whether it speaks of what `text` speaks of: of a number or name in it, or of enough of its words."""
     words = terms_of(text)
+    named = {value for values in entities_in(text).values() for value in values}
     spelled = "|".join(re.escape(value) for value in sorted(named))
     pattern = re.compile(rf"(?<![A-Za-z0-9_:.-])(?:{spelled})(?![A-Za-z0-9_:-])" if spelled else r"(?!)")
 
@@ -126,31 +140,41 @@ def _relation(text: str, named: Collection[str]) -> Callable[[str], bool]:
     return is_related
 
 
-def _turns(history: Past, teller: Teller, skills: Collection[str]) -> Iterator[_Turn]:
-    turns: dict[str, _Turn] = {}
-    trail = history.trail
-    calls: dict[tuple[str, str], ToolCall] = {}
+def _turns(history: Past) -> Iterator[list[tuple[int, Entry]]]:
+    """The entries of each turn that is out of sight, with their places, oldest first; the beginning comes first."""
+    turns: dict[str, list[tuple[int, Entry]]] = {}
     for place, entry in history.gone(MOST_TURNS):
         if isinstance(entry, Begins):
-            turns[entry.turn_id] = _Turn(_asked(entry, teller))
-        turn = turns.get(entry.turn_id)
-        if turn is None:
-            continue
+            turns[entry.turn_id] = []
+        if entry.turn_id in turns:
+            turns[entry.turn_id].append((place, entry))
+    yield from turns.values()
+
+
+def _parts(
+    history: Past, turn: Sequence[tuple[int, Entry]], teller: Teller, skills: Collection[str]
+) -> list[str]:
+    """What is told of a turn: who asked what, calls, what failed, the answer, and how it ended if not as usual."""
+    trail = history.trail
+    asked = answer = outcome = ""
+    calls: dict[str, str] = {}
+    failed: list[str] = []
+    for place, entry in turn:
         match entry:
+            case UserSaid() | FormFilled():
+                asked = _asked(entry, teller)
             case ModelSaid():
-                visible = [call for call in entry.calls if not trail.hides(entry.turn_id, call, skills)]
-                calls |= {(entry.turn_id, call.id): call for call in visible}
-                turn.calls += (_called(call, teller) for call in visible)
-                turn.answer = (
-                    teller.said(trail.masked(place, entry, skills).text, ANSWER_CHARS) or turn.answer
-                )
-            case ToolReturned() if entry.status == "error" and (entry.turn_id, entry.call_id) in calls:
-                turn.failed.append(
+                visible = (call for call in entry.calls if not trail.hides(entry.turn_id, call, skills))
+                calls |= {call.id: _called(call, teller) for call in visible}
+                answer = teller.said(trail.masked(place, entry, skills).text, ANSWER_CHARS) or answer
+            case ToolReturned() if entry.status == "error" and entry.call_id in calls:
+                failed.append(
                     f"{teller.said(entry.tool, 64)}: {teller.quoted(gist(entry.content), ERROR_CHARS)}"
                 )
             case TurnRested() if entry.outcome not in _USUAL:
-                turn.outcome = filled(teller.words.ended, outcome=entry.outcome.value)
-    yield from turns.values()
+                outcome = filled(teller.words.ended, outcome=entry.outcome.value)
+    made = list(dict.fromkeys(calls.values()))[:CALLS]
+    return [asked, "; ".join(made), "; ".join(failed[:2]), answer, outcome]
 
 
 def _asked(entry: Begins, teller: Teller) -> str:
@@ -176,31 +200,37 @@ def _called(call: ToolCall, teller: Teller) -> str:
     return " ".join((teller.said(call.name, 64), *named))
 
 
-def _line(turn: _Turn) -> str:
-    calls = list(dict.fromkeys(turn.calls))[:CALLS]
-    parts = (turn.asked, "; ".join(calls), "; ".join(turn.failed[:2]), turn.answer, turn.outcome)
+def _line(parts: Sequence[str]) -> str:
     return inline(ARROW.join(part for part in parts if part), LINE_CHARS)
 
 
-def _named(history: Past, teller: Teller, kept: Sequence[str], asked: frozenset[str]) -> list[str]:
+def _named(history: Past, teller: Teller, kept: Sequence[str]) -> list[str]:
     """One line with the numbers and names that were spoken of and that no line of `kept` holds, the newest first."""
-    already = {value for line in kept for values in entities_in(line).values() for value in values}
-    found: dict[str, tuple[str, str]] = {}
-    for _, entry in reversed([*history.gone(NAMED_TURNS)]):
-        for kind, values in entities_in(teller.clean(_spoken(entry))[:SPOKEN_CHARS]).items():
-            for value in values:
-                if value not in already:
-                    found.setdefault(value, (kind, value))
-    ranked = sorted(found, key=lambda value: value not in asked)  # stable: the newest of each come first
+    seen = {value for line in kept for values in entities_in(line).values() for value in values}
     line = teller.words.named
     taken: list[str] = []
-    for value in ranked:
-        kind = found[value][0]
-        more = value if kind in ("name", "code") else f"#{value}" if kind == "number" else f"{kind} {value}"
-        if len(line) + sum(len(each) + 2 for each in (*taken, more)) + MARK_CHARS > NAMED_CHARS:
-            break
-        taken.append(inline(more, 80))
+    room = NAMED_CHARS - MARK_CHARS - len(line)
+    for _, entry in reversed([*history.gone(NAMED_TURNS)]):
+        spoken = _spoken(entry)
+        if seen.issuperset(
+            value for values in entities_in(spoken[:SPOKEN_CHARS]).values() for value in values
+        ):
+            continue  # nothing new in it, so it need not be searched for secrets
+        for kind, values in entities_in(teller.begun(spoken, SPOKEN_CHARS)).items():
+            for value in values:
+                more = inline(_spelled(kind, value), 80)
+                if value in seen:
+                    continue
+                if len(more) + 2 > room:
+                    return [f"{line}: {', '.join(taken)}"] if taken else []
+                seen.add(value)
+                taken.append(more)
+                room -= len(more) + 2
     return [f"{line}: {', '.join(taken)}"] if taken else []
+
+
+def _spelled(kind: str, value: str) -> str:
+    return value if kind in ("name", "code") else f"#{value}" if kind == "number" else f"{kind} {value}"
 
 
 def _spoken(entry: Entry) -> str:
