@@ -4,10 +4,10 @@ Only of what is out of the model's sight: the rest stands in the conversation at
 waits is no event but open business, which the summary tells.
 """
 
-import json
 from collections.abc import Collection, Iterator
 
-from chatops_bot.context.past import Past, Teller
+from chatops_bot.context.hardening import inline
+from chatops_bot.context.past import Past, Teller, object_of
 from chatops_bot.context.prompt_phrases import filled
 from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import ToolCall
@@ -21,7 +21,7 @@ from chatops_bot.domain.transcript import (
 )
 
 TARGET_CHARS = 60
-OUTCOME_CHARS = 80
+NAME_CHARS, OUTCOME_CHARS = 40, 80
 
 
 def key_events(past: Past, teller: Teller, limit: int, skills: Collection[str] = ()) -> list[str]:
@@ -37,14 +37,14 @@ def key_events(past: Past, teller: Teller, limit: int, skills: Collection[str] =
                 events += _loaded(entry, call, teller)
         else:
             events += _told(entry, teller)
-    return [teller.said(each, limit) for each in events]
+    return [inline(teller.clean(each), limit) for each in events]
 
 
 def _told(entry: Entry, teller: Teller) -> Iterator[str]:
     words = teller.words
     match entry:
         case ProposalDecided():
-            yield decided(entry, teller)
+            yield _decided(entry, teller)
         case FormFilled():
             yield filled(
                 words.filled,
@@ -58,20 +58,19 @@ def _told(entry: Entry, teller: Teller) -> Iterator[str]:
             )
 
 
-def decided(entry: ProposalDecided, teller: Teller) -> str:
+def _decided(entry: ProposalDecided, teller: Teller) -> str:
     """A change, in what state it came to rest, who decided it, and what came of it."""
-    what = f"{entry.code} {entry.tool} {teller.said(entry.target, TARGET_CHARS)}"
-    who = teller.said(entry.person_name, 40) or "-"
+    what = f"{entry.code} {entry.tool} {teller.quoted(entry.target, TARGET_CHARS)}"
+    who = teller.quoted(entry.person_name, NAME_CHARS) or "-"
     line = filled(teller.words.decided, at=teller.at(entry.at), what=what, state=entry.state, who=who)
-    more = (entry.reason, entry.outcome, entry.seen, f"↩ {entry.takes_back}" if entry.takes_back else "")
-    return "; ".join((line, *(teller.said(each, OUTCOME_CHARS) for each in more if each)))
+    more = (entry.outcome, entry.seen, f"↩ {entry.takes_back}" if entry.takes_back else "")
+    parts = (teller.quoted(entry.reason, OUTCOME_CHARS), *(teller.said(each, OUTCOME_CHARS) for each in more))
+    return "; ".join((line, *(each for each in parts if each)))
 
 
 def _loaded(entry: ToolReturned, call: ToolCall, teller: Teller) -> Iterator[str]:
     if call.name != LOAD_SKILL or entry.status != "ok":
         return
-    try:
-        name = str(json.loads(call.arguments)["name"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return
-    yield filled(teller.words.loaded, at=teller.at(entry.at), name=teller.said(name, 64))
+    name = object_of(call.arguments).get("name")
+    if isinstance(name, str):
+        yield filled(teller.words.loaded, at=teller.at(entry.at), name=teller.said(name, 64))

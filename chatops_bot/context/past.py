@@ -4,18 +4,28 @@ The window works on messages, the canonical transcript has entries. A turn begin
 the window leaves turns out whole, so counting them leads from one to the other.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
+from typing import Any
 
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.prompt_phrases import PastPhrases
 from chatops_bot.context.skill_mask import SkillTrail
 from chatops_bot.domain.model import Message, ToolMessage, UserMessage
+from chatops_bot.domain.regex import regex
 from chatops_bot.domain.transcript import Entry, FormFilled, UserSaid
 
 READ_TIMES = 4
 """How much of a text is looked at for each character that is told of it; the rest could only follow a desert of blanks."""
+
+ARROW = " → "
+"""Between the parts of a line; no part has one of its own, nor one that looks like it."""
+_ARROWS = regex("[→⇒⇨➔-➾⟶⟹⟼⭢￫]")
+_WORD = re.compile("[!-~]*")
+_QUOTES = str.maketrans(dict.fromkeys('“”„‟"＂〝〞〟「」『』«»', "'"))
 
 Begins = UserSaid | FormFilled
 """What a turn begins with."""
@@ -67,7 +77,39 @@ class Teller:
     clean: Callable[[str], str] = str
 
     def said(self, text: str, limit: int) -> str:
-        return inline(self.clean(text)[: READ_TIMES * limit], limit)
+        """As it stands between the marks of a line, none of which it can set itself."""
+        return inline(_ARROWS.sub(">", self.begun(text, READ_TIMES * limit)), limit)
+
+    def quoted(self, text: str, limit: int) -> str:
+        """What people or things outside say, so that it cannot pass for what the bot did or was answered; empty for nothing."""
+        said = self.said(text, limit).translate(_QUOTES)
+        return f"“{said}”" if said else ""
+
+    def begun(self, text: str, chars: int) -> str:
+        """The first `chars` characters without secrets. Twice as much is searched for these, and to the end of a word, so that none is
+        cut where it would not be known any more."""
+        if len(text) > 2 * chars and (word := _WORD.match(text, 2 * chars)):
+            text = text[: word.end()]
+        return self.clean(text)[:chars]
 
     def at(self, moment: datetime) -> str:
         return f"{moment.astimezone(self.zone):%m-%d %H:%M}"
+
+
+class Skimmer(Teller):
+    """Writes the same lines roughly and with secrets in them: to be searched, never to be told."""
+
+    def said(self, text: str, limit: int) -> str:
+        return text[: 2 * limit]
+
+    def quoted(self, text: str, limit: int) -> str:
+        return text[: 2 * limit]
+
+
+def object_of(text: str) -> Mapping[str, Any]:
+    """The JSON object that `text` is; an empty one if it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -90,6 +90,7 @@ class PastPhrases(_Group):
     proposal's code, tool and target."""
 
     waits: Line
+    more_wait: Line
     form_waits: Line
     asked: Line
     ended: Line

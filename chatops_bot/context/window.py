@@ -54,8 +54,14 @@ def fit(messages: Sequence[Message], room: int, marks: Marks) -> Sequence[Messag
     Records in front of the first person's message (what stood in the thread before) stay, as does the newest person's message
     and what follows it, whatever the size. `marks` has the nonce of the note about what is left out.
     """
+    return _fitted(messages, list(map(tokens_of, messages)), room, marks, {})
+
+
+def _fitted(
+    messages: Sequence[Message], costs: Sequence[int], room: int, marks: Marks, notes: dict[Message, Message]
+) -> Sequence[Message]:
+    """As `fit`, where each message's cost is known, and `notes` holds what stands for cleared results, as far as it was written."""
     longest = room // RESULT_SHARE
-    costs = [tokens_of(message) for message in messages]
     if sum(costs) <= room and not any(_is_long(m, c, longest) for m, c in zip(messages, costs, strict=True)):
         return messages
     sized = [
@@ -68,11 +74,16 @@ def fit(messages: Sequence[Message], room: int, marks: Marks) -> Sequence[Messag
         (place for place, message in enumerate(messages) if not isinstance(message, RecordMessage)),
         len(sized),
     )
-    return _Fitting(sized, lead, room).sent(marks)
+    # Context is new in each turn and stands in another place; its cost is not part of the room.
+    costs = [
+        0 if isinstance(now, ContextMessage) else cost if now is was else tokens_of(now)
+        for now, was, cost in zip(sized, messages, costs, strict=True)
+    ]
+    return _Fitting(sized, costs, lead, room, notes).sent(marks)
 
 
 def _is_long(message: Message, cost: int, longest: int) -> bool:
-    return cost > longest and isinstance(message, ToolMessage) and not is_kept(message)
+    return _size(message, cost) > longest
 
 
 def _density(message: Message, cost: int) -> float:
@@ -82,14 +93,15 @@ def _density(message: Message, cost: int) -> float:
 
 
 class _Fitting:
-    def __init__(self, messages: list[Message], lead: int, room: int) -> None:
+    def __init__(
+        self, messages: list[Message], costs: list[int], lead: int, room: int, notes: dict[Message, Message]
+    ) -> None:
         self._messages = messages
         self._lead = lead
         self._room = room
         self._target = int(room * BROUGHT_DOWN_TO)
-        # Context is new in each turn and stands in another place; its cost is not part of the room.
-        self._costs = [0 if isinstance(m, ContextMessage) else tokens_of(m) for m in messages]
-        self._notes: dict[int, Message] = {}
+        self._costs = costs
+        self._notes = notes
 
     def sent(self, marks: Marks) -> list[Message]:
         walk = self._walked()
@@ -154,9 +166,9 @@ class _Fitting:
 
     def _note(self, place: int) -> Message:
         message = self._messages[place]
-        if place not in self._notes and isinstance(message, ToolMessage):
-            self._notes[place] = cleared(message)
-        return self._notes.get(place, message)
+        if message not in self._notes and isinstance(message, ToolMessage):
+            self._notes[message] = cleared(message)
+        return self._notes.get(message, message)
 
 
 def _left_out(messages: Sequence[Message], marks: Marks) -> RecordMessage:
@@ -169,7 +181,8 @@ def _left_out(messages: Sequence[Message], marks: Marks) -> RecordMessage:
 
 
 class Window:
-    """The window of one turn. It grows at its end only, so what was counted once is not counted again."""
+    """The window of one turn. It grows at its end, and while the turn is prepared its context changes: what was counted or noted
+    once is not again, and of the same messages in the same room the same is sent."""
 
     def __init__(self, budget: Budget, model: str, marks: Marks) -> None:
         """`model` is the name of the model that is asked; `marks` are the nonces of the conversation."""
@@ -177,6 +190,9 @@ class Window:
         self._model = model
         self._marks = marks
         self._seen: tuple[Message, ...] = ()
+        self._costs: list[int] = []
+        self._notes: dict[Message, Message] = {}
+        self._newest: tuple[int, tuple[Message, ...], Sequence[Message]] = 0, (), ()
         self._tokens = 0
         self._longest = 0
         self._context = 0
@@ -192,7 +208,10 @@ class Window:
         room = self._budget.room(self._model, tokens_of_tools(tools) + self._context + longer)
         if self._tokens <= room and self._longest <= room // RESULT_SHARE:
             return messages
-        return fit(messages, room, self._marks)
+        if self._newest[:2] != (room, messages):
+            sent = _fitted(messages, self._costs, room, self._marks, self._notes)
+            self._newest = room, messages, sent
+        return self._newest[2]
 
     def is_roomy(self, messages: tuple[Message, ...]) -> bool:
         """Whether they fit so well that it need not be known how much goes beside them."""
@@ -215,16 +234,30 @@ class Window:
         return self._refusals == 1
 
     def _count(self, messages: tuple[Message, ...]) -> None:
-        """Add up what came since; tuples compare by identity first, at the speed of C."""
+        """Add up what is new; tuples compare by identity first, at the speed of C."""
         known = len(self._seen)
         if messages[:known] != self._seen:
-            known = self._tokens = self._longest = self._context = 0
+            both = enumerate(zip(self._seen, messages, strict=False))
+            changed = (place for place, (was, now) in both if was is not now)
+            known = next(changed, min(known, len(messages)))
+            for message, cost in zip(self._seen[known:], self._costs[known:], strict=True):
+                self._add(message, -cost)
+            self._longest = max(map(_size, messages[:known], self._costs), default=0)
+            del self._costs[known:]
         for message in messages[known:]:
             cost = tokens_of(message)
-            if isinstance(message, ContextMessage):
-                self._context += cost
-                continue
-            self._tokens += cost
-            if isinstance(message, ToolMessage) and not is_kept(message):
-                self._longest = max(self._longest, cost)
+            self._costs.append(cost)
+            self._add(message, cost)
+            self._longest = max(self._longest, _size(message, cost))
         self._seen = messages
+
+    def _add(self, message: Message, cost: int) -> None:
+        if isinstance(message, ContextMessage):
+            self._context += cost
+        else:
+            self._tokens += cost
+
+
+def _size(message: Message, cost: int) -> int:
+    """What a result that can be made smaller takes; nothing else is too long by itself."""
+    return cost if isinstance(message, ToolMessage) and not is_kept(message) else 0

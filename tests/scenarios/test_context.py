@@ -84,7 +84,7 @@ async def test_a_proposal_whose_turn_left_the_window_is_still_told_and_so_are_th
     assert not [text for text in sent if text.endswith(asked)], "the first turn is still in the window"
     lines = block_under(context_of(last), summary)
     oscar = world.people["oscar"]["id"]
-    assert lines[0].startswith(f"| {code_of(card)} pause_task task nightly-report (#1)")
+    assert lines[0].startswith(f"| {code_of(card)} pause_task “task nightly-report (#1)”")
     assert waits in lines[0]
     assert f"@{oscar}" in lines[0]
     assert [line for line in lines if "worker-7" in line]
@@ -105,7 +105,7 @@ async def test_what_was_decided_out_of_sight_is_an_event_with_its_local_time(wor
         await talk(world, thread, replies, "did it work?")
     context = context_of(model.requests[-1])
     [event] = block_under(context, "Key events")
-    assert f"{code_of(card)} pause_task task nightly-report (#1): applied, by Ana Duarte" in event
+    assert f"{code_of(card)} pause_task “task nightly-report (#1)”: applied, by “Ana Duarte”" in event
     assert "waits for approval" not in context
 
 
