@@ -88,7 +88,7 @@ def why_unreadable(body: str) -> str:
         wrong = str(error)
     else:
         return ""
-    return f"line {body.count(chr(10), 0, begins.start()) + 1} of its text: {wrong}"
+    return f"body line {body.count(chr(10), 0, begins.start()) + 1}: {wrong}"
 
 
 def references(value: Any) -> frozenset[str]:
