@@ -418,6 +418,22 @@ async def test_no_skill_at_all_is_no_question(text: str):
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("don't use the skill shift-handover", "No skill is used, as you said (`shift-handover`)."),
+        ("不要用 shift-handover 技能", "好的，不用技能 (`shift-handover`)。"),
+        ("don't ask the operator", "Nobody else is asked, as you said (`operator`)."),
+        ("ask the scheduler operator to pause nightly-report", "Say it here: `pause nightly-report`"),
+        ("问一下调度员：暂停 nightly-report", "请直接在这里说：`暂停 nightly-report`"),
+    ],
+)
+async def test_what_is_not_called_upon_is_told_in_its_own_words(text: str, said: str):
+    played = await play(text, skills=SHIPPED, agents=["scheduler_operator"])
+    assert played.calls == []
+    assert said in played.text
+
+
+@pytest.mark.parametrize(
     "path", ["\u00b2", "9" * 5000, "count.3", "instances.0.nowhere.more", "instances.7.id", ""]
 )
 async def test_what_a_result_has_not_is_not_kept_and_nothing_rests_on_it(path: str):

@@ -92,7 +92,8 @@ _ASKING = regex(r"^(?:consult|get|ask|talk to|check with|问|咨询|请教)")
 
 @dataclass(frozen=True, slots=True)
 class CalledUpon:
-    """What a clause says of a skill (Kind.SKILL, Kind.SKILLS) or an agent (Kind.CONSULT); Kind.HELD where it says not to.
+    """What a clause says of a skill (Kind.SKILL, Kind.SKILLS) or an agent (Kind.CONSULT); Kind.HELD where it says not to
+    call upon what `held` says.
 
     `said` is the name or the words for it; empty where all skills or agents are asked after. `names` are other names of the clause.
     `is_bare`: nothing says that it is a skill.
@@ -102,6 +103,7 @@ class CalledUpon:
     said: str = ""
     names: tuple[str, ...] = ()
     is_bare: bool = False
+    held: Kind | None = None
 
 
 def called_upon(message: Masked, clause: str) -> CalledUpon | None:
@@ -127,17 +129,17 @@ def _skill_in(message: Masked, clause: str) -> CalledUpon | None:
         if not said:
             return None
         if PROHIBITION.search(clause):
-            return CalledUpon(Kind.HELD, said)
+            return CalledUpon(Kind.HELD, said, held=Kind.SKILL)
         if _ALONE.match(clause) or (_USE.search(clause) and not _HOW.search(clause)):
             return CalledUpon(Kind.SKILL, said, others)
         return CalledUpon(Kind.SKILLS, said) if _ASKS_ABOUT.search(clause) else None
     words = _IN_WORDS.search(clause)
     if words is not None and not _ASKS_ABOUT.search(words.group(words.lastgroup or 0)):
         if PROHIBITION.search(clause):
-            return CalledUpon(Kind.HELD)
+            return CalledUpon(Kind.HELD, held=Kind.SKILL)
         return CalledUpon(Kind.SKILL, words.group(words.lastgroup or 0), names)
     if _NONE_AT_ALL.search(clause):
-        return CalledUpon(Kind.HELD)
+        return CalledUpon(Kind.HELD, held=Kind.SKILL)
     if names or _TASK.search(clause) or PROHIBITION.search(clause):
         return None
     return CalledUpon(Kind.SKILLS) if _LISTED.search(clause) else None
@@ -156,4 +158,6 @@ def _agent_in(message: Masked, clause: str) -> CalledUpon | None:
     if name and not (is_consulted or looks_like_one or "agent" in who or "智能体" in who):
         return None
     said = name or re.sub(r"^(?:(?:the|our|your|an?)\s+)+", "", who.strip())
-    return CalledUpon(Kind.HELD if forbidden else Kind.CONSULT, said)
+    if forbidden:
+        return CalledUpon(Kind.HELD, said, held=Kind.CONSULT)
+    return CalledUpon(Kind.CONSULT, said)

@@ -11,6 +11,7 @@ from chatops_bot.llm.offline.conversation import Conversation
 from chatops_bot.llm.offline.desk import Answer, Desk, Told
 from chatops_bot.llm.offline.quoting import code
 from chatops_bot.llm.offline.understanding import Intent
+from chatops_bot.llm.offline.wishes import changes_asked
 
 _NOBODY = Phrase(
     "这里没有可以咨询的其他智能体：本频道的智能体没有可以转交的对象，或您在这里不能使用 {tool}。",
@@ -26,6 +27,10 @@ _WHAT = Phrase(
 _THESE = Phrase(
     "这里可以咨询：{agents}。说法：`问一下 {plain}：nightly-report 为什么失败？`",
     "These can be consulted here: {agents}. Say e.g. `ask {plain} why nightly-report failed`",
+)
+_CHANGE = Phrase(
+    "{agent} 被咨询时只查询，不提出变更。请直接在这里说：{question}",
+    "{agent} only looks when it is consulted and proposes no change. Say it here: {question}",
 )
 _ANSWERED = Phrase("{agent} 的回答：", "{agent} answered:")
 _INCOMPLETE = Phrase("（回答不完整。）", "(The answer is incomplete.)")
@@ -54,6 +59,8 @@ def consult(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
     question = _question(conversation)
     if not question:
         raise Told(_WHAT.filled(agent=code(agent), plain=agent).said_in(desk.language))
+    if changes_asked(question):
+        raise Told(_CHANGE.filled(agent=code(agent), question=code(question)).said_in(desk.language))
     told = desk.ask(CONSULT_AGENT, agent_id=agent, question=question)
     parts = [_ANSWERED.filled(agent=code(agent)).said_in(desk.language), str(told.get("answer", ""))]
     if told.get("incomplete"):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from chatops_bot.domain.language import Phrase
 from chatops_bot.llm.offline import phrases, report, run_findings, task_findings, worker_findings
 from chatops_bot.llm.offline.arguments import NOTHING, Target
 from chatops_bot.llm.offline.content import rows_of
@@ -297,5 +298,16 @@ def help_text(
     return Answer(report.help_text(desk.language, before=before_it, skills=skills, agent=agent))
 
 
+_NOT_CALLED = {
+    Kind.SKILL: Phrase("好的，不用技能{names}。", "No skill is used, as you said{names}."),
+    Kind.CONSULT: Phrase("好的，不去咨询{names}。", "Nobody else is asked, as you said{names}."),
+}
+
+
 def held(desk: Desk, _: Conversation, intent: Intent) -> Answer:
+    """What was forbidden is not done."""
+    not_called = _NOT_CALLED.get(intent.held) if intent.held else None
+    if not_called is not None:
+        names = report.listed(intent.target.names)
+        return Answer(not_called.filled(names=f" ({names})" if names else "").said_in(desk.language))
     return Answer(report.held(intent.hold or Hold.NEGATED, intent.target.names, desk.language))

@@ -78,7 +78,7 @@ _LEFT = Phrase(
 )
 _LEFT_STEPS = Phrase(
     "；{tools} 也没有调用，要做变更请直接说",
-    "; {tools} was not called either: ask for a change in so many words",
+    "; {tools} was not called either: to change something, ask for it directly",
 )
 _LEFT_TOOLS = Phrase("；您在这里不能使用 {tools}", "; {tools} is not available to you here")
 

@@ -210,7 +210,7 @@ def _creation(message: Masked, held: Hold | None) -> Intent:
 
 def _called(upon: CalledUpon, hold: Hold | None, window: Window | None) -> Intent:
     if upon.kind is Kind.HELD:
-        return Intent(Kind.HELD, Target((upon.said,) if upon.said else ()), hold=Hold.NEGATED)
+        return Intent(Kind.HELD, Target((upon.said,) if upon.said else ()), hold=Hold.NEGATED, held=upon.held)
     if upon.kind is not Kind.SKILLS and hold in (Hold.CONDITIONAL, Hold.DEFERRED):
         return Intent(Kind.HELD, hold=hold)
     names = (upon.said, *upon.names) if upon.is_bare else upon.names
