@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 
 from chatops_bot.context.clearing import summary as gist
-from chatops_bot.context.entities import entities_in
+from chatops_bot.context.entities import WORD, entities_in
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.past import ARROW, Begins, Past, Skimmer, Teller, object_of
 from chatops_bot.context.prompt_phrases import filled
@@ -230,7 +230,7 @@ def _named(history: Past, teller: Teller, kept: Sequence[str]) -> list[str]:
 
 
 def _spelled(kind: str, value: str) -> str:
-    return value if kind in ("name", "code") else f"#{value}" if kind == "number" else f"{kind} {value}"
+    return value if kind in ("name", WORD, "code") else f"#{value}" if kind == "number" else f"{kind} {value}"
 
 
 def _spoken(entry: Entry) -> str:

@@ -255,6 +255,24 @@ def test_secrets_are_taken_out_before_anything_is_cut():
     assert "hunter2" not in text
 
 
+def test_only_what_is_told_is_searched_for_secrets_and_to_the_end_of_a_word():
+    searched: list[int] = []
+
+    def clean(text: str) -> str:
+        searched.append(len(text))
+        return text.replace("S" * 600, "***")
+
+    watching = replace(teller(), clean=clean)
+    entries: list[Entry] = []
+    for number in range(100):
+        said = f"look at job-{number} " + "and at its log " * 300
+        entries += [asked(f"t{number}", said), TurnRested(f"t{number}", AT, TurnOutcome.ANSWERED, said)]
+    told = summarise(gone(entries), UserIntent(text="go on"), teller=watching, now=NOW)
+    assert "job-99" in told
+    assert sum(searched) < 60_000, "900,000 characters stand there"
+    assert watching.said(" " * 470 + "S" * 600, 120) == "***"
+
+
 def test_of_a_skill_that_the_asker_may_not_see_nothing_is_told():
     entries = [
         asked("t1", "look into it"),
