@@ -8,7 +8,6 @@ from chatops_bot.context.hardening import inline
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.tool_routing import RoutableTools, found_by
 from chatops_bot.domain.language import Language
-from chatops_bot.llm.offline import changes_asked
 from chatops_bot.ports import Tool
 from chatops_bot.sessions.tool_briefs import brief_of
 from chatops_bot.sessions.tool_choice import ToolChoice
@@ -37,6 +36,12 @@ def with_finder(tools: Sequence[Tool], prompts: PromptRegistry) -> list[Tool]:
 
 def tool_choice(registry: Registry, prompts: PromptRegistry, rerouted: Callable[[], None]) -> ToolChoice:
     """What chooses among the tools of a bot; `rerouted` is told of each turn that gets others than the one before."""
+
+    def changes_asked(text: str) -> Collection[str]:
+        from chatops_bot.llm.offline import changes_asked as by_the_rules
+
+        return by_the_rules(text)
+
     return ToolChoice(_routable(registry, prompts), changes_asked, rerouted)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from chatops_bot.app.skills import borrowed_library, unknown_tools
 from chatops_bot.app.skills_config import SkillsConfig
 from chatops_bot.app.where import Where
+from chatops_bot.context.worked_example import why_unreadable
 from chatops_bot.domain.skill import Audience, Skill
 from chatops_bot.rendering.escapes import one_line
 from chatops_bot.skillpacks.library import described
@@ -46,13 +47,19 @@ def _told(skill: Skill) -> dict[str, Any]:
         "max_iterations": skill.rounds,
         "scripts": skill.scripts,
         "visible_to": _audience(skill.audience),
-        "remarks": [remark.en for remark in skill.remarks],
+        "remarks": list(_remarks(skill)),
     }
 
 
 def _lines(skill: Skill) -> Iterator[str]:
     yield f"{skill.name} ({skill.source}; {_audience(skill.audience)})"
-    yield from (f"{skill.name}: {remark.en}" for remark in skill.remarks)
+    yield from (f"{skill.name}: {remark}" for remark in _remarks(skill))
+
+
+def _remarks(skill: Skill) -> Iterator[str]:
+    yield from (remark.en for remark in skill.remarks)
+    if wrong := why_unreadable(skill.body):
+        yield f"its worked example cannot be read, so without a model none of its lookups is made; {wrong}"
 
 
 def _audience(audience: Audience) -> str:

@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from chatops_bot.context.skill_yaml import FrontMatterBroken, refuse_what_no_skill_needs
 
 _BLOCK = re.compile(r"^```yaml example\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_BEGINS = re.compile(r"^```yaml example[ \t]*$", re.MULTILINE)
 _REFERENCE = re.compile(r"\$([a-z_]+)")
 _BYTES = 8 * 1024
 """Longest example: five times that of the longest that ships; the parser reads 100 KB a second."""
@@ -72,6 +73,24 @@ def example_in(body: str) -> Example:
         raise ValueError(f"the example is no YAML that can be read: {error}") from error
 
 
+def why_unreadable(body: str) -> str:
+    """What is wrong with the example of a skill, with the line on which it begins; empty where it can be read or there is none."""
+    begins = _BEGINS.search(body)
+    if begins is None:
+        return ""
+    try:
+        example_in(body)
+    except ValidationError as error:
+        wrong = "; ".join(
+            f"{'.'.join(map(str, each['loc'])) or 'it'}: {each['msg']}" for each in error.errors()[:3]
+        )
+    except ValueError as error:
+        wrong = str(error)
+    else:
+        return ""
+    return f"line {body.count(chr(10), 0, begins.start()) + 1} of its text: {wrong}"
+
+
 def references(value: Any) -> frozenset[str]:
     """The names that stand in `value` for what an earlier step keeps."""
     if isinstance(value, dict):
@@ -97,7 +116,10 @@ def kept_of(step: Step, result: Any) -> dict[str, Any]:
         found: Any = result
         try:
             for part in path.split("."):
-                found = found[int(part)] if part.isdigit() else found[part]
+                is_place = (
+                    part.isascii() and part.isdecimal()
+                )  # "²" is a digit, and no number that can be read
+                found = found[int(part)] if is_place else found[part]
         except (LookupError, TypeError, ValueError):
             continue
         kept[name] = found

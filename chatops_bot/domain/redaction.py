@@ -79,8 +79,8 @@ class Redactor:
             return self.text(value)
         if isinstance(value, Mapping):
             items = {self.text(str(key)): self.value(item) for key, item in value.items()}
-            is_clean = all(map(is_, items.values(), value.values())) and all(map(is_, items, value))
-            return value if is_clean and type(value) is dict else items
+            is_clean = len(items) == len(value) and all(map(is_, items.values(), value.values()))
+            return value if is_clean and all(map(is_, items, value)) and type(value) is dict else items
         if isinstance(value, list | tuple):
             listed = [self.value(item) for item in value]
             return value if type(value) is list and all(map(is_, listed, value)) else listed

@@ -1,7 +1,5 @@
 """What a running turn tells the world: the loop emits these, the turn view folds them into what people see."""
 
-from dataclasses import dataclass
-
 from msgspec import Struct
 
 from chatops_bot.domain.form import Form
@@ -18,40 +16,34 @@ class TextStreamed(Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class TextWithdrawn:
+class TextWithdrawn(Struct, frozen=True):
     """What was streamed since the last round was not meant for people: it was reasoning, as its end showed."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReasoningStreamed:
+class ReasoningStreamed(Struct, frozen=True):
     """The model's reasoning; a channel of its own that people don't see by default."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class StepEnded:
+class StepEnded(Struct, frozen=True):
     """One model call came to its end. `usage` is that call's alone; a provider that tells none leaves it at zero."""
 
     model: str
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
-class RoundEnded:
+class RoundEnded(Struct, frozen=True):
     """A model message with tool calls is complete: what text follows starts a new paragraph."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallStarted:
+class CallStarted(Struct, frozen=True):
     call_id: str
     tool: str
     label: Phrase
 
 
-@dataclass(frozen=True, slots=True)
-class CallEnded:
+class CallEnded(Struct, frozen=True):
     call_id: str
     tool: str
     status: ToolStatus
@@ -59,30 +51,26 @@ class CallEnded:
     milliseconds: int
 
 
-@dataclass(frozen=True, slots=True)
-class Proposed:
+class Proposed(Struct, frozen=True):
     """A write became a proposal; its card is a message of its own."""
 
     proposal: Proposal
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A call lacks facts; the form that asks for them is a message of its own."""
 
     form: Form
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(Struct, frozen=True):
     """Something about the turn that people must know (cut, capped, no model). Stands in a block of its own, above or below the text."""
 
     phrase: Phrase
     is_first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rested:
+class Rested(Struct, frozen=True):
     """The turn is over. `body` is the authoritative final text; `followups` are suggested next questions."""
 
     outcome: TurnOutcome

@@ -4,42 +4,38 @@
 own, so that reading a thread back can tell them apart.
 """
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Tone = Literal["info", "good", "warning", "danger"]
 ButtonStyle = Literal["default", "primary", "danger"]
 
 
-@dataclass(frozen=True, slots=True)
-class Markdown:
+class Markdown(Struct, frozen=True):
     """Standard Markdown, sanitised: it holds no live mention and no platform token."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Heading:
+class Heading(Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(Struct, frozen=True):
     """Small grey lines of plain text: tool calls, footers. Plain text: the adapter escapes it."""
 
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """One plain sentence about the message. `info` is said in passing; the other tones must not be overlooked."""
 
     text: str
     tone: Tone = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """`is_code` marks a value whose every letter counts, such as a command or a schedule."""
 
     label: str
@@ -47,31 +43,27 @@ class Fact:
     is_code: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """Labelled plain values, in order."""
 
     facts: tuple[Fact, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """Plain text to show whole and monospaced, such as a payload or a diff."""
 
     text: str
     label: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Confirm:
+class Confirm(Struct, frozen=True):
     title: str
     text: str
     accept: str
     cancel: str
 
 
-@dataclass(frozen=True, slots=True)
-class Button:
+class Button(Struct, frozen=True):
     """`control` names what the button does (`approve`, `reject`, `stop`, `followup`, ...); `value` is an opaque id.
 
     `command` is what a person types where there is nothing to press, such as `approve 7KQ2MX`.
@@ -85,21 +77,18 @@ class Button:
     command: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Buttons:
+class Buttons(Struct, frozen=True):
     buttons: tuple[Button, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(Struct, frozen=True):
     """Calls people to the message; the only block that may notify somebody. `called` are the platform's ids of people and groups."""
 
     called: tuple[str, ...]
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """`value` is what comes back when it is chosen."""
 
     value: str
@@ -107,8 +96,7 @@ class Option:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(Struct, frozen=True):
     """A list to choose one of, or several. `name` comes back with the values of `chosen`.
 
     An input keeps what a person has done to it as long as its `key` stays the same; a new key starts from `chosen` again.
@@ -125,8 +113,7 @@ class Select:
     placeholder: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TextInput:
+class TextInput(Struct, frozen=True):
     """A text to type; `name` and `key` as for `Select`."""
 
     name: str
@@ -143,16 +130,14 @@ class TextInput:
 Block = Markdown | Heading | Lines | Notice | Facts | Code | Buttons | Mention | Select | TextInput
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """One message. `fallback` is the plain text for notifications and screen readers."""
 
     blocks: tuple[Block, ...]
     fallback: str
 
 
-@dataclass(frozen=True, slots=True)
-class Modal:
+class Modal(Struct, frozen=True):
     """A dialog. `value` is an opaque id that comes back with what was filled in; without inputs, `submit` may be None."""
 
     value: str

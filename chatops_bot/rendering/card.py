@@ -11,7 +11,6 @@ state: `needs_reading` is the same from the first showing to the click on Approv
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from chatops_bot.domain.language import Language, Phrase
 from chatops_bot.domain.people import Effect, Risk
@@ -196,7 +195,7 @@ def _fields(fields: Sequence[Fact], is_whole: bool, language: Language) -> Itera
 
 def _shortened(fact: Fact, language: Language) -> Fact:
     label, value = cut(fact.label, LABEL_CHARS, language), cut(fact.value, HEAD_VALUE_CHARS, language)
-    return replace(fact, label=label, value=value)
+    return Fact(label, value, fact.is_code)
 
 
 def _parts(parts: Sequence[Part], is_whole: bool, language: Language) -> Iterator[Block]:

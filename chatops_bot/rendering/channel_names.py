@@ -1,7 +1,8 @@
 """A view for where people read channels by name, such as a terminal."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from chatops_bot.domain.channel_token import channels_in, with_channels
 from chatops_bot.domain.view import Block, Lines, Markdown, Notice, View

@@ -26,7 +26,7 @@ HELP_RATIO = 0.5
 """Measured: 0.15."""
 OF_OTHERS = {
     "croniter", "cryptography", "markdown_it", "httpcore", "chatops_bot.scheduler", "chatops_bot.simulators", "chatops_bot.stores.redis",
-    "chatops_bot.app.ask", "chatops_bot.app.demo", "chatops_bot.app.doctor", "chatops_bot.app.evals",
+    "chatops_bot.llm.offline", "chatops_bot.app.ask", "chatops_bot.app.demo", "chatops_bot.app.doctor", "chatops_bot.app.evals",
 }  # fmt: skip
 """What a start needs nothing of: it belongs to other commands, to another store, or to work that not every day has."""
 MEMORY_RATIO = 2.1

@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -203,3 +204,23 @@ def test_a_value_without_secrets_is_the_same_one_and_always_plain_json():
     assert redactor.value({"rows": [{"key": "xoxb-123456789012-abcdEFGH"}]}) != {
         "rows": [{"key": "xoxb-123456789012-abcdEFGH"}]
     }
+
+
+@pytest.mark.parametrize("redactor", [Redactor(["hunter2hunter2"]), Withheld(["hunter2hunter2"])])
+@pytest.mark.parametrize("held", [None, True, "x"])
+def test_a_secret_key_is_hidden_beside_a_key_that_is_its_label(redactor: Redactor, held: Any):
+    value = {"[redacted:configured]": held, "hunter2hunter2": held}
+    assert "hunter2hunter2" not in json.dumps(redactor.value(value))
+
+
+@given(
+    st.recursive(
+        st.none() | st.sampled_from(["hunter2hunter2", "[redacted:configured]", "x", ""]),
+        lambda held: (
+            st.lists(held, max_size=3)
+            | st.dictionaries(st.sampled_from(["hunter2hunter2", "[redacted:configured]", "x"]), held)
+        ),
+    )
+)
+def test_no_value_keeps_a_secret_anywhere(value: Any):
+    assert "hunter2hunter2" not in json.dumps(Redactor(["hunter2hunter2"]).value(value))

@@ -74,6 +74,12 @@ async def test_a_change_without_its_target_is_asked_for_in_a_form(
     assert (said, answer.calls, answer.text) == ("", [call], "")
 
 
+@pytest.mark.parametrize("text", ["那个备份的东西", "backup"])
+async def test_a_form_for_a_new_task_is_not_answered_by_a_word(text: str):
+    answer = await play(text, history=form_asked(author=""))
+    assert not answer.writes
+
+
 async def test_a_run_named_in_words_answers_the_form():
     _, answer = await asked("retry a failed run", "31")
     assert answer.calls == [("retry_failed_instance", {"instance_id": 31})]

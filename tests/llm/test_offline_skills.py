@@ -365,6 +365,59 @@ async def test_a_skill_is_known_by_words_of_its_name_and_of_what_it_says_of_itse
 
 
 @pytest.mark.parametrize(
+    "text", ["use the skill retry-campaign for nightly-report", "用 retry-campaign 技能看 nightly-report"]
+)
+async def test_lookups_for_failed_runs_are_narrowed_to_the_task_that_is_named(text: str):
+    played = await play(text, skills=SHIPPED)
+    assert ("query_instances", {"task_id": 3, "hours": 168, "limit": 50}) in played.calls
+    assert ("analyze_failure", {"instance_id": 28}) in played.calls
+    assert ("get_task_detail", {"task_id": 3}) in played.calls
+    assert "etl-sync" not in played.text
+    assert not played.writes
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("use the skill capacity-check for nightly-report", "they were not narrowed to `nightly-report`."),
+        ("用 capacity-check 技能看 nightly-report", "没有按 `nightly-report` 缩小范围。"),
+    ],
+)
+async def test_a_task_that_the_lookups_are_not_about_is_said_to_be_left_out(text: str, said: str):
+    assert said in (await play(text, skills=SHIPPED)).text
+    assert said not in (await play(text.replace("nightly-report", ""), skills=SHIPPED)).text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["do the retry campaign", "please do a retry campaign", "let's do the retry campaign now", "start retry-campaign",
+     "perform the retry campaign.", "来一个 retry-campaign", "做一下 retry-campaign 吧", "进行 retry-campaign"],
+)  # fmt: skip
+async def test_a_skill_that_is_to_be_done_need_not_be_called_one(text: str):
+    scheduler = Scheduler()
+    played = await play(text, scheduler, skills=SHIPPED)
+    assert played.calls[0][0] == LOAD_SKILL or "use the skill retry-campaign" in played.text
+
+
+@pytest.mark.parametrize(
+    "text", ["run the script draw.py of dependency-map", "运行 dependency-map 的脚本 draw.py"]
+)
+async def test_a_script_of_a_skill_is_no_task(text: str):
+    played = await play(text, skills=SHIPPED)
+    assert played.calls == []
+    assert "draw.py" not in played.text
+    assert "dependency-map" in played.text
+
+
+@pytest.mark.parametrize("text", ["don't use any skill", "no skills please", "不要用任何技能", "别用技能"])
+async def test_no_skill_at_all_is_no_question(text: str):
+    played = await play(text, skills=SHIPPED)
+    assert played.calls == []
+    assert "You can ask" not in played.text
+    assert "可以这样问" not in played.text
+
+
+@pytest.mark.parametrize(
     "path", ["\u00b2", "9" * 5000, "count.3", "instances.0.nowhere.more", "instances.7.id", ""]
 )
 async def test_what_a_result_has_not_is_not_kept_and_nothing_rests_on_it(path: str):

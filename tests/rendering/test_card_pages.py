@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from chatops_bot.domain.language import Phrase
 from chatops_bot.domain.proposal import Proposal, ProposalState
@@ -53,7 +54,7 @@ def outline(shown: Modal) -> View:
     """A page with the first and the last line of each of its texts."""
     return View(
         tuple(
-            replace(block, text=" … ".join(block.text.split("\n")[:: max(1, block.text.count("\n"))]))
+            structs.replace(block, text=" … ".join(block.text.split("\n")[:: max(1, block.text.count("\n"))]))
             if isinstance(block, Code)
             else block
             for block in shown.blocks

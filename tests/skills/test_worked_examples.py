@@ -19,7 +19,7 @@ from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.skill_file import Place, parse_skill
-from chatops_bot.context.worked_example import example_in
+from chatops_bot.context.worked_example import Step, example_in, kept_of, why_unreadable
 from chatops_bot.domain.canonical import canonical_json
 from chatops_bot.domain.model import UserMessage
 from chatops_bot.domain.people import Person, Role
@@ -196,6 +196,37 @@ def drawn(*tasks: tuple[int, tuple[int, ...]]) -> str:
         [sys.executable, "-I", script], input=canonical_json(said), capture_output=True, text=True, check=True
     )
     return done.stdout
+
+
+EXAMPLE = "```yaml example\nasked: what is there\nsteps:\n  - call: query_tasks\n{more}ends:\n  answer: {answer}\n  facts: [x]\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("Only prose.\n", ""),
+        (EXAMPLE.format(more="", answer="done"), ""),
+        (
+            "Text.\n\n" + EXAMPLE.format(more="    wiht: {}\n", answer="done"),
+            "line 3 of its text: steps.0.wiht: ",
+        ),
+        (
+            EXAMPLE.format(more="", answer="[unclosed"),
+            "line 1 of its text: the example is no YAML that can be read",
+        ),
+        (EXAMPLE.format(more="", answer="done") * 2, "line 1 of its text: a skill has one block"),
+    ],
+)
+def test_an_example_that_cannot_be_read_is_told_with_its_line(body: str, why: str):
+    assert why_unreadable(body) == why if not why else why_unreadable(body).startswith(why)
+
+
+@pytest.mark.parametrize(
+    "path", ["tasks.².name", "tasks.٣.name", "tasks.-1.name", "tasks..name", "tasks.9.name"]
+)
+def test_a_path_that_leads_nowhere_keeps_nothing(path: str):
+    step = Step.model_validate({"call": "query_tasks", "keep": {"a": path}})
+    assert kept_of(step, {"tasks": [{"name": "x"}]}) == {}
 
 
 def test_what_stands_below_a_task_is_drawn_once_however_many_ways_lead_there():

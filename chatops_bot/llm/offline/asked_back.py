@@ -21,6 +21,7 @@ from chatops_bot.llm.offline.understanding import LONE_NUMBER_IS_A_RUN, Intent, 
 _TURNS = 6
 """How far back a question may have begun: each wrong name is a turn of its own."""
 
+_ASKED_FOR_A_TARGET = WRITES - {Kind.CREATE}
 _ONE_WORD = regex(r"\W*\w+\W*")
 
 
@@ -66,7 +67,7 @@ class _Turn:
 
     def asks_about(self, wanted: Intent) -> bool:
         target = wanted.target
-        is_asked_for = (target.is_empty or target.is_reference) and wanted.kind in WRITES
+        is_asked_for = (target.is_empty or target.is_reference) and wanted.kind in _ASKED_FOR_A_TARGET
         return (self.has_form and is_asked_for) or report.asks_which(self.replied, wanted.kind, target.names)
 
 

@@ -27,6 +27,10 @@ _USE = regex(
     rf"|{_USE_ZH}\s*(?:这个|那个)?\s*(?:技能|{NAME}\s*(?:这个|那个|这项|的)?\s*技能|[\u4e00-\u9fff]{{2,10}}技能)"
     rf"|技能.{{0,4}}(?:跑|执行|运行|用)(?:一下|一遍|一次|起来)"
 )
+_NONE_AT_ALL = regex(
+    rf"\b(?:don'?t|do not|never|no need to|without)\s+{_USE_EN}\s+(?:any|a|the|your|some)?\s*skills?\b|\bno skills?\b|\bwithout (?:any )?skills?\b"
+    r"|(?:不要|别|不用|不必|无需|不准)\s*(?:再)?\s*(?:使用|用|调用|加载)?\s*(?:任何)?\s*技能"
+)
 _IN_WORDS = regex(
     rf"\b{_USE_EN}\s+(?:(?:the|your|our|my)\s+)(?P<before>[a-z]+(?:\s+[a-z]+){{0,3}}?)\s+skill\b"
     rf"|\b{_USE_EN}\s+(?:the\s+|your\s+)?skill\b\s*:?\s*(?P<after>(?!for\b|on\b|to\b|which\b|that\b)[a-z]+)"
@@ -132,6 +136,8 @@ def _skill_in(message: Masked, clause: str) -> CalledUpon | None:
         if PROHIBITION.search(clause):
             return CalledUpon(Kind.HELD)
         return CalledUpon(Kind.SKILL, words.group(words.lastgroup or 0), names)
+    if _NONE_AT_ALL.search(clause):
+        return CalledUpon(Kind.HELD)
     if names or _TASK.search(clause) or PROHIBITION.search(clause):
         return None
     return CalledUpon(Kind.SKILLS) if _LISTED.search(clause) else None

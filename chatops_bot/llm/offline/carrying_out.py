@@ -42,6 +42,25 @@ def names_a_task(step: Step) -> bool:
     return step.call == "query_tasks" and "name" in step.arguments
 
 
+def narrowed(steps: Sequence[Step], task: Task) -> tuple[Step, ...]:
+    """The steps with those that look for failed runs of any task looking for this task's; as they are where none does."""
+    return tuple(
+        step.model_copy(update={"arguments": {**step.arguments, "task_id": task.id}})
+        if _counts_failures(step)
+        else step
+        for step in steps
+    )
+
+
+def can_be_narrowed(steps: Sequence[Step]) -> bool:
+    return any(map(_counts_failures, steps))
+
+
+def _counts_failures(step: Step) -> bool:
+    wanted = step.arguments
+    return step.call == "query_instances" and "task_id" not in wanted and wanted.get("status") in HAS_FAILED
+
+
 @dataclass(slots=True)
 class _Work:
     """What the steps came to so far; `failed` are the runs of `task` among which its newest failure was sought."""

@@ -36,6 +36,7 @@ class Kind(StrEnum):
     ALTER = "alter"
     SKILLS = "skills"
     SKILL = "skill"
+    SCRIPT = "script"
     CONSULT = "consult"
 
 

@@ -150,6 +150,10 @@ VALID_NAMES = Phrase("可用的名称：{names}。", "Valid names: {names}.")
 
 ADVICE: tuple[tuple[str, Phrase], ...] = (
     (
+        r"so nothing ran|未执行|没有执行",
+        Phrase("请改正这里说的参数。", "Correct the arguments that it names."),
+    ),
+    (
         r"did not fail|没有失败",
         Phrase(
             "没有什么要重试的；若想再运行一次，请触发它的任务。",

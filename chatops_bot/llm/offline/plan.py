@@ -46,6 +46,9 @@ def respond(conversation: Conversation) -> Answer | tuple[Call, ...]:
     intents = with_skills(
         understand_reply(conversation.text, conversation.history, conversation.now), skills_here
     )
+    is_bare = all(intent.is_bare for intent in intents)
+    if is_bare and (named := skills.named_in(conversation.text, skills_here)):
+        intents = (Intent(Kind.SKILL, said=named),)
     if GO_ON.fullmatch(conversation.text.lower()) and (conversation.records or conversation.proposals):
         intents = (Intent(Kind.VERIFY),)
     form = open_form_of(conversation.author, conversation.history)
@@ -125,6 +128,7 @@ _PLANS: dict[Kind, Callable[[Desk, Conversation, Intent], Answer]] = {
     Kind.ALTER: questions.cannot_alter,
     Kind.SKILLS: skills.list_skills,
     Kind.SKILL: skills.use_skill,
+    Kind.SCRIPT: skills.run_script,
     Kind.CONSULT: consulting.consult,
     Kind.PAUSE: changes.change("pause_task", action="pause"),
     Kind.RESUME: changes.change("pause_task", action="resume"),

@@ -12,7 +12,14 @@ from chatops_bot.domain.regex import regex
 from chatops_bot.domain.skill import LOAD_SKILL, Skill
 from chatops_bot.llm.offline import report
 from chatops_bot.llm.offline.arguments import Target
-from chatops_bot.llm.offline.carrying_out import carried_out, example_of, lookups, names_a_task
+from chatops_bot.llm.offline.carrying_out import (
+    can_be_narrowed,
+    carried_out,
+    example_of,
+    lookups,
+    names_a_task,
+    narrowed,
+)
 from chatops_bot.llm.offline.conversation import Conversation
 from chatops_bot.llm.offline.cues import Kind
 from chatops_bot.llm.offline.desk import Answer, Desk, Told, sayable
@@ -52,6 +59,19 @@ _PROSE_ONLY = Phrase(
     "The skill {name} is loaded, but it has no steps that rules can carry out: following its text needs a language model.",
 )
 _CARRIED_OUT = Phrase("技能 {name}，规则完成了它的查询：", "The skill {name}; rules made its lookups:")
+_NOT_ABOUT_ONE = Phrase(
+    "这个技能的查询不针对单个任务，所以没有按 {names} 缩小范围。",
+    "The lookups of this skill are not about one task, so they were not narrowed to {names}.",
+)
+_NO_SCRIPTS = Phrase(
+    "运行技能的脚本需要语言模型；规则只能做示例里的查询：`用 {name} 技能`。",
+    "Running a script of a skill needs a language model; rules can only make the lookups of its example: `use the skill {name}`.",
+)
+_DO = regex(
+    r"(?:please |let's |let us |now )*+(?:do|perform|make|start|begin|run|carry out) (?:a |an |the |our |your )?(?P<en>[a-z][a-z0-9 -]{2,63}?)(?: please| now)?[.!]?"
+    r"|(?:请|帮我|来|做|进行|开始|执行|跑|一?个|一下|一次|\s)+(?P<zh>[a-z][a-z0-9-]{2,63})\s*(?:吧|一下)?[。！]?",
+    re.IGNORECASE,
+)
 _LEFT = Phrase(
     "没有做的：判断和成文（需要语言模型）{rest}。",
     "Not done: judging and writing it up, which need a language model{rest}.",
@@ -121,19 +141,42 @@ def use_skill(desk: Desk, conversation: Conversation, intent: Intent) -> Answer:
     steps = lookups(example) if example is not None else ()
     if example is None or not steps:
         return Answer(_PROSE_ONLY.filled(name=code(skill.name)).said_in(language))
-    task = _task(desk, conversation, intent, skill) if any(map(names_a_task, steps)) else None
+    named = bool(intent.target.names or intent.target.task_ids)
+    is_narrowed = named and can_be_narrowed(steps)
+    is_about_one = any(map(names_a_task, steps)) or is_narrowed
+    task = _task(desk, conversation, intent, skill) if is_about_one else None
+    if task is not None and is_narrowed:
+        steps = narrowed(steps, task)
     sections, missing = carried_out(desk, steps, task, intent.window)
     left = list(dict.fromkeys(step.call for step in example.steps[len(steps) :]))
     return Answer(
         report.joined(
             [
                 _CARRIED_OUT.filled(name=code(skill.name)).said_in(language),
+                _not_about_one(intent.target, language) if named and task is None else "",
                 *sections,
                 *(_of_this_thread(desk, conversation) if task is None else ()),
                 _left(left, missing, language),
             ]
         )
     )
+
+
+def _not_about_one(target: Target, language: Language) -> str:
+    named = [*target.names, *(f"#{task_id}" for task_id in target.task_ids)]
+    return _NOT_ABOUT_ONE.filled(names=report.listed(named)).said_in(language)
+
+
+def run_script(desk: Desk, _: Conversation, intent: Intent) -> Answer:
+    """What rules do instead of running a script of a skill."""
+    return Answer(_NO_SCRIPTS.filled(name=intent.said).said_in(desk.language))
+
+
+def named_in(text: str, known: Iterable[str]) -> str:
+    """The skill of the `known` names that a text asks to do without calling it one ("do the retry campaign"), else empty."""
+    wanted = _DO.fullmatch(text.strip())
+    said = folded(wanted["en"] or wanted["zh"]) if wanted else ""
+    return next((name for name in known if folded(name) == said), "")
 
 
 def _left(left: list[str], missing: list[str], language: Language) -> str:

@@ -83,7 +83,9 @@ def understand(text: str, now: datetime | None = None) -> tuple[Intent, ...]:
             continue
         if any(intent.kind in (Kind.CREATE, Kind.CONSULT) for intent in intents):
             continue  # the whole message describes the new task, or is what the agent is asked
+        first = len(intents)
         _read_sentence(message, sentence, intents, now)
+        intents[first:] = _with_time_apart(sentence, intents[first:], now)
     joined = _joined(intents)
     # A greeting or thanks are answered only where nothing else is asked.
     wanted = tuple(intent for intent in joined if intent.kind not in (Kind.HELP, Kind.THANKS))
@@ -107,6 +109,9 @@ def with_skills(intents: tuple[Intent, ...], known: Collection[str]) -> tuple[In
 
 
 def _skill_or_task(intent: Intent, known: Collection[str]) -> Intent:
+    if intent.kind is not Kind.SKILL and any(name.endswith((".py", ".sh")) for name in intent.target.names):
+        of = next((name for name in intent.target.names if name.casefold() in known), "")
+        return Intent(Kind.SCRIPT, said=of) if of else intent
     if intent.kind is not Kind.SKILL or not intent.is_bare:
         return intent
     if intent.said.casefold() not in known:
@@ -122,9 +127,8 @@ def _held(intent: Intent, why: Hold = Hold.NEGATED) -> Intent:
 def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: datetime | None) -> None:
     hold = next((hold for hold, pattern in cues.HOLDS if pattern.search(sentence)), None)
     is_prohibited = is_reported = False
-    apart: Window | None = None
     first = len(intents)
-    clauses = _CLAUSE_END.split(_BETWEEN.sub(r"between\g<first>to", sentence))
+    clauses = _clauses_of(sentence)
     recurs = cues.RECURRING.search(sentence) is not None
     is_new = recurs and any(map(_creates, clauses))
     for clause in clauses:
@@ -159,10 +163,7 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
             elif is_alteration(clause):
                 intents.append(Intent(Kind.ALTER, Target(message.names_in(clause), ids_in(clause).tasks)))
             else:
-                known = len(intents)
                 _read_question(message, clause, intents, now)
-                alone = window_in(clause, now) if len(intents) == known else None
-                apart = apart or alone
             continue
         held = (
             Hold.NEGATED if is_prohibited else Hold.REPORTED if is_reported and not wish.is_polite else hold
@@ -175,11 +176,6 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
         held = held or (Hold.PART if wish.is_partial else None)
         intent = Intent(wish.kind, _target(message, clause, wish.kind, wish.words))
         intents.append(_held(intent, held) if held else intent)
-    if apart is not None:
-        intents[first:] = [
-            replace(each, window=apart) if each.window is None and each.kind in _ASKS_OF_A_TIME else each
-            for each in intents[first:]
-        ]
     if any(intent.hold is Hold.CONDITIONAL for intent in intents[first:]):
         # "If it fails again, …": the condition is not a question.
         intents[first:] = [intent for intent in intents[first:] if intent.kind is Kind.HELD]
@@ -187,6 +183,22 @@ def _read_sentence(message: Masked, sentence: str, intents: list[Intent], now: d
 
 _ASKS_OF_A_TIME = frozenset({Kind.FAILURES, Kind.RUNS, Kind.EXPLAIN, Kind.HEALTH, Kind.WORKERS})
 """Questions that a time in a clause of its own belongs to: "since 14:00, what failed?"."""
+
+
+def _clauses_of(sentence: str) -> list[str]:
+    return _CLAUSE_END.split(_BETWEEN.sub(r"between\g<first>to", sentence))
+
+
+def _with_time_apart(sentence: str, asked: list[Intent], now: datetime | None) -> list[Intent]:
+    """What a sentence asks, with the time that a clause of it names and nothing else."""
+    if not any(each.window is None and each.kind in _ASKS_OF_A_TIME for each in asked):
+        return asked
+    apart = (each for each in _clauses_of(sentence) if not any(cue.search(each) for _, cue in cues.QUESTIONS))
+    window = next((window for clause in apart if (window := window_in(clause, now)) is not None), None)
+    return [
+        replace(each, window=window) if each.window is None and each.kind in _ASKS_OF_A_TIME else each
+        for each in asked
+    ]
 
 
 def _creation(message: Masked, held: Hold | None) -> Intent:

@@ -3,11 +3,10 @@
 The same frames go over the local API, to a screen, and to scripts (`ask --json`).
 """
 
-from dataclasses import asdict, dataclass
-from functools import cache
+from dataclasses import dataclass
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from msgspec import MsgspecError, convert, to_builtins
 
 from chatops_bot.domain.errors import PlatformError
 from chatops_bot.domain.session import TurnOutcome
@@ -76,14 +75,9 @@ _BLOCKS: dict[str, type[Block]] = {
 _NAMES = {kind: name for name, kind in _BLOCKS.items()}
 
 
-@cache
-def _reader(name: str) -> TypeAdapter[Block]:
-    return TypeAdapter(_BLOCKS[name])
-
-
 def view_to_json(view: View) -> Json:
     """`text` is the message as plain text; each block carries its kind."""
-    blocks = [{"block": _NAMES[type(block)], **asdict(block)} for block in view.blocks]
+    blocks = [{"block": _NAMES[type(block)], **to_builtins(block)} for block in view.blocks]
     return {"text": view.fallback, "blocks": blocks}
 
 
@@ -91,11 +85,11 @@ def view_from_json(value: Json) -> View:
     """The view that `view_to_json` wrote. Raises PlatformError on anything else."""
     try:
         blocks = tuple(
-            _reader(block["block"]).validate_python({k: v for k, v in block.items() if k != "block"})
+            convert({k: v for k, v in block.items() if k != "block"}, _BLOCKS[block["block"]])
             for block in value["blocks"]
         )
         return View(blocks, str(value["text"]))
-    except (KeyError, TypeError, AttributeError, ValidationError) as error:
+    except (KeyError, TypeError, AttributeError, MsgspecError) as error:
         raise PlatformError("The bot's local API sent a message that cannot be read; update both.") from error
 
 
