@@ -6,7 +6,7 @@ texts have in common, and gives a model the numbers that it would otherwise have
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from chatops_bot.domain.proposal import CODE_LENGTH, CODE_LETTERS
 from chatops_bot.domain.regex import regex
@@ -29,24 +29,29 @@ _NUMBER = (
     + _UNIT
     + "))"
 )
-_COUNTED = r"(?<![\d月.:-])(?P<before>\d{1,12})\s?号\s?"
-_HYPHENED = r"[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)*(?:[_-][A-Za-z0-9]{3,}|[A-Za-z-]\d+)"
-_BEGINS, _ENDS = r"(?<![A-Za-z0-9._/@-])", r"(?![A-Za-z0-9@/])"
-_KINDS = {
-    "task": regex(rf"(?:\b(?:task|job)(?:_id)?|任务|作业){_NUMBER}|{_COUNTED}(?:任务|作业)", re.IGNORECASE),
-    "run": regex(
-        rf"(?:\b(?:run|instance)(?:_id)?|运行|实例|执行){_NUMBER}|{_COUNTED}(?:运行|实例)", re.IGNORECASE
+_COUNTED = r"(?<![\d月.:-])(?P<value>\d{1,12})\s?号\s?"
+_NUMBERS = {
+    "task": (
+        regex(rf"(?:\b(?:task|job)(?:_id)?|任务|作业){_NUMBER}", re.IGNORECASE),
+        regex(rf"{_COUNTED}(?:任务|作业)"),
     ),
-    "number": re.compile(r"(?<![\w#])#(?P<value>\d{1,12})\b"),
-    "name": regex(
-        rf"(?:(?:\b(?:task|job|named|called)\s{{1,3}}|(?:任务|作业|名为|叫)\s{{0,3}})[\"'`“「]?|[\"`“「]){_BEGINS}(?P<value>{_HYPHENED}){_ENDS}"
-        rf"|{_BEGINS}(?=[A-Za-z.-]*[\d_])(?P<before>{_HYPHENED}){_ENDS}",
-        re.IGNORECASE,
+    "run": (
+        regex(rf"(?:\b(?:run|instance)(?:_id)?|运行|实例|执行){_NUMBER}", re.IGNORECASE),
+        regex(rf"{_COUNTED}(?:运行|实例)"),
     ),
-    WORD: re.compile(rf"{_BEGINS}(?P<value>{_HYPHENED}){_ENDS}"),
-    "code": re.compile(rf"\b(?=[A-Z]*\d)(?P<value>[{CODE_LETTERS}]{{{CODE_LENGTH}}})\b"),
 }
-_NAMED_KINDS = frozenset({"name", WORD})
+"""With what says in front of the number what it is of, and with what says it behind."""
+_BARE = re.compile(r"(?<![\w#])#(?P<value>\d{1,12})\b")
+_NAME = re.compile(
+    r"(?<![A-Za-z0-9._/@-])(?P<value>[A-Za-z][A-Za-z0-9]*(?:[_.-][A-Za-z0-9]+)*(?:[_-][A-Za-z0-9]{3,}|[A-Za-z-]\d+))(?![A-Za-z0-9@/])"
+)
+_CODE = re.compile(rf"\b(?=[A-Z]*\d)(?P<value>[{CODE_LETTERS}]{{{CODE_LENGTH}}})\b")
+_SAYS_NAME = regex(
+    r"(?:(?:\b(?:task|job|named|called)\s{1,3}|(?:任务|作业|名为|叫)\s{0,3})[\"'`“「]?|[\"`“「])\Z",
+    re.IGNORECASE,
+)
+_SAID_BEFORE = 12
+"""How far in front of a word that is looked for."""
 _NO_NUMBERED = re.compile(r"(?:utf|ascii|iso|sha|md|ipv|top|http|tls)-?\d+", re.IGNORECASE)
 _COMPOUND = """
 a ad all as at back based built by call case cross date day deep depth double down early edge end even ever fail fast first follow for
@@ -62,19 +67,38 @@ _ORDINARY = frozenset(_COMPOUND.split())
 def entities_in(text: str) -> Mapping[str, tuple[str, ...]]:
     """The values by kind (`task`, `run`, `number`, `name`, `WORD`, `code`), kinds in this order; one without any is left out."""
     read, taken, found = text[:READ_CHARS], set[str](), dict[str, tuple[str, ...]]()
-    for kind, pattern in _KINDS.items():
-        values = dict.fromkeys(_values(kind, pattern, read))
-        if kept := [value for value in values if value not in taken][:MOST]:
+    names, words = _names_in(read)
+    by_kind = {
+        **{kind: _numbers_in(read, *patterns) for kind, patterns in _NUMBERS.items()},
+        "number": [match["value"] for match in _BARE.finditer(read)],
+        "name": names,
+        WORD: words,
+        "code": [match["value"] for match in _CODE.finditer(read)],
+    }
+    for kind, values in by_kind.items():
+        if kept := [value for value in dict.fromkeys(values) if value not in taken][:MOST]:
             found[kind] = tuple(kept)
             taken.update(kept)
     return found
 
 
-def _values(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[str]:
-    for match in pattern.finditer(text):
-        value = match[match.lastgroup or 0]
-        if kind not in _NAMED_KINDS or _may_be_a_name(value):
-            yield value
+def _numbers_in(text: str, before: re.Pattern[str], behind: re.Pattern[str]) -> list[str]:
+    matches = [*before.finditer(text), *(behind.finditer(text) if "号" in text else ())]
+    return [match["value"] for match in sorted(matches, key=lambda match: match.start("value"))]
+
+
+def _names_in(text: str) -> tuple[list[str], list[str]]:
+    """Names, and words that may be some."""
+    names: list[str] = []
+    words: list[str] = []
+    for match in _NAME.finditer(text):
+        value, start = match["value"], match.start()
+        if not _may_be_a_name(value):
+            continue
+        is_plain = value.replace("-", "").isalpha()
+        said = not is_plain or _SAYS_NAME.search(text[max(0, start - _SAID_BEFORE) : start])
+        (names if said else words).append(value)
+    return names, words
 
 
 def _may_be_a_name(value: str) -> bool:

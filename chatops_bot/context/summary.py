@@ -37,7 +37,7 @@ NAMED_CHARS = 200
 """What the last line may take, and what is kept free for it."""
 MOST_TURNS = 100
 """Turns that are looked at, the newest; about four find room."""
-NAMED_TURNS, SPOKEN_CHARS = 50, 800
+NAMED_TURNS, SPOKEN_CHARS = 50, 480
 """Turns that are searched for numbers and names, and how far into what was said."""
 CALLS, IDS = 4, 3
 """Calls of one turn that its line names, and arguments of one call."""
