@@ -13,11 +13,12 @@ from datetime import datetime
 from chatops_bot.context.clearing import summary as gist
 from chatops_bot.context.entities import WORD, entities_in
 from chatops_bot.context.hardening import inline
-from chatops_bot.context.past import ARROW, Begins, Past, Skimmer, Teller, object_of
+from chatops_bot.context.past import ARROW, Begins, Past, Skimmer, Teller
 from chatops_bot.context.prompt_phrases import filled
 from chatops_bot.context.prompt_types import UserIntent
 from chatops_bot.context.tool_routing import terms_of
 from chatops_bot.context.waiting import waiting
+from chatops_bot.domain.canonical import object_of
 from chatops_bot.domain.regex import regex
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolCall
