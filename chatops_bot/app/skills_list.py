@@ -59,7 +59,7 @@ def _lines(skill: Skill) -> Iterator[str]:
 def _remarks(skill: Skill) -> Iterator[str]:
     yield from (remark.en for remark in skill.remarks)
     if wrong := why_unreadable(skill.body):
-        yield f"its worked example cannot be read, so without a model none of its lookups is made; {wrong}"
+        yield f"its worked example cannot be read, so without a model none of its lookups is made; in its text, {wrong}"
 
 
 def _audience(audience: Audience) -> str:

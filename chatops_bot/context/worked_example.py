@@ -74,7 +74,7 @@ def example_in(body: str) -> Example:
 
 
 def why_unreadable(body: str) -> str:
-    """What is wrong with the example of a skill, with the line on which it begins; empty where it can be read or there is none."""
+    """What is wrong with the example of a skill, with the line of its text on which it begins; empty where it can be read or there is none."""
     begins = _BEGINS.search(body)
     if begins is None:
         return ""
@@ -88,7 +88,7 @@ def why_unreadable(body: str) -> str:
         wrong = str(error)
     else:
         return ""
-    return f"line {body.count(chr(10), 0, begins.start()) + 1} of its text: {wrong}"
+    return f"line {body.count(chr(10), 0, begins.start()) + 1}: {wrong}"
 
 
 def references(value: Any) -> frozenset[str]:

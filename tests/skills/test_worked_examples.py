@@ -208,13 +208,13 @@ EXAMPLE = "```yaml example\nasked: what is there\nsteps:\n  - call: query_tasks\
         (EXAMPLE.format(more="", answer="done"), ""),
         (
             "Text.\n\n" + EXAMPLE.format(more="    wiht: {}\n", answer="done"),
-            "line 3 of its text: steps.0.wiht: ",
+            "line 3: steps.0.wiht: ",
         ),
         (
             EXAMPLE.format(more="", answer="[unclosed"),
-            "line 1 of its text: the example is no YAML that can be read",
+            "line 1: the example is no YAML that can be read",
         ),
-        (EXAMPLE.format(more="", answer="done") * 2, "line 1 of its text: a skill has one block"),
+        (EXAMPLE.format(more="", answer="done") * 2, "line 1: a skill has one block"),
     ],
 )
 def test_an_example_that_cannot_be_read_is_told_with_its_line(body: str, why: str):
