@@ -7,8 +7,9 @@ waits is no event but open business, which the summary tells.
 from collections.abc import Collection, Iterator
 
 from chatops_bot.context.hardening import inline
-from chatops_bot.context.past import Past, Teller, object_of
+from chatops_bot.context.past import Past, Teller
 from chatops_bot.context.prompt_phrases import filled
+from chatops_bot.domain.canonical import object_of
 from chatops_bot.domain.skill import LOAD_SKILL
 from chatops_bot.domain.tool import ToolCall
 from chatops_bot.domain.transcript import (

@@ -4,12 +4,10 @@ The window works on messages, the canonical transcript has entries. A turn begin
 the window leaves turns out whole, so counting them leads from one to the other.
 """
 
-import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
-from typing import Any
 
 from chatops_bot.context.hardening import inline
 from chatops_bot.context.prompt_phrases import PastPhrases
@@ -104,12 +102,3 @@ class Skimmer(Teller):
 
     def quoted(self, text: str, limit: int) -> str:
         return text[: 2 * limit]
-
-
-def object_of(text: str) -> Mapping[str, Any]:
-    """The JSON object that `text` is; an empty one if it is none."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -111,7 +111,7 @@ def context(agent: AgentConfig, session: SessionContext, intent: UserIntent, opt
         lines += (f"{words.summary}:", summary)
     events = [
         f"| {said}"
-        for each in session.key_events[-limits.events :]
+        for each in session.key_events[max(0, len(session.key_events) - limits.events) :]
         if (said := inline(each, limits.event_chars))
     ]
     if events:

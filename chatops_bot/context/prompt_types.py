@@ -100,7 +100,7 @@ class Limits(Value):
     schema_chars: int = 1_500
     summary_chars: int = 800
     event_chars: int = 160
-    events: int = 10
+    events: Annotated[int, Field(ge=0)] = 10
     constraint_chars: int = 200
     """Longer rules are remarked on, never cut."""
     tools: int = 8

@@ -12,11 +12,10 @@ What a hidden skill is in, is taken out. Of a message whose model knew of one, t
 not shown. Its text, as people saw it, stays. The transcript itself is never changed.
 """
 
-import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from chatops_bot.domain.canonical import canonical_json
+from chatops_bot.domain.canonical import canonical_json, object_of
 from chatops_bot.domain.model import Reasoning
 from chatops_bot.domain.skill import LOAD_SKILL, RUN_SKILL_SCRIPT
 from chatops_bot.domain.tool import CONSULT_AGENT, READ_RESULT, ToolCall
@@ -111,10 +110,7 @@ def _named(call: ToolCall) -> frozenset[str]:
 
 
 def _argument(call: ToolCall, name: str) -> str | None:
-    try:
-        value = json.loads(call.arguments)[name]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
+    value = object_of(call.arguments).get(name)
     return value if isinstance(value, str) else None
 
 

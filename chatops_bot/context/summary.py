@@ -11,13 +11,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 
 from chatops_bot.context.clearing import summary as gist
-from chatops_bot.context.entities import entities_in
+from chatops_bot.context.entities import WORD, entities_in
 from chatops_bot.context.hardening import inline
-from chatops_bot.context.past import ARROW, Begins, Past, Skimmer, Teller, object_of
+from chatops_bot.context.past import ARROW, Begins, Past, Skimmer, Teller
 from chatops_bot.context.prompt_phrases import filled
 from chatops_bot.context.prompt_types import UserIntent
 from chatops_bot.context.tool_routing import terms_of
 from chatops_bot.context.waiting import waiting
+from chatops_bot.domain.canonical import object_of
 from chatops_bot.domain.regex import regex
 from chatops_bot.domain.session import TurnOutcome
 from chatops_bot.domain.tool import ToolCall
@@ -37,7 +38,7 @@ NAMED_CHARS = 200
 """What the last line may take, and what is kept free for it."""
 MOST_TURNS = 100
 """Turns that are looked at, the newest; about four find room."""
-NAMED_TURNS, SPOKEN_CHARS = 50, 800
+NAMED_TURNS, SPOKEN_CHARS = 50, 480
 """Turns that are searched for numbers and names, and how far into what was said."""
 CALLS, IDS = 4, 3
 """Calls of one turn that its line names, and arguments of one call."""
@@ -230,7 +231,7 @@ def _named(history: Past, teller: Teller, kept: Sequence[str]) -> list[str]:
 
 
 def _spelled(kind: str, value: str) -> str:
-    return value if kind in ("name", "code") else f"#{value}" if kind == "number" else f"{kind} {value}"
+    return value if kind in ("name", WORD, "code") else f"#{value}" if kind == "number" else f"{kind} {value}"
 
 
 def _spoken(entry: Entry) -> str:

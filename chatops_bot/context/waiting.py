@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from chatops_bot.context.past import Past, Teller, object_of
+from chatops_bot.context.past import Past, Teller
 from chatops_bot.context.prompt_phrases import filled
+from chatops_bot.domain.canonical import object_of
 from chatops_bot.domain.transcript import FormClosed, FormFilled, ProposalDecided, ToolReturned, UserSaid
 
 TARGET_CHARS = 60

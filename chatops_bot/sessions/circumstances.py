@@ -71,7 +71,8 @@ class Circumstances:
         zone = ZoneInfo(session.timezone) if session.timezone else now.tzinfo or UTC
         teller = Teller(agent.phrases.past, zone, self.clean)
         events = key_events(past, teller, limits.event_chars, skills)
-        further, newest = events[: -limits.events], events[-limits.events :]
+        older = max(0, len(events) - limits.events)
+        further, newest = events[:older], events[older:]
         summary = summarise(
             past, intent, limits.summary_chars, teller=teller, now=now, skills=skills, further=further
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from chatops_bot.context.entities import entities_in
+from chatops_bot.context.entities import WORD, entities_in
 from chatops_bot.context.prompt_types import UserIntent
 from chatops_bot.context.tool_routing import RoutableTools, route_tools
 from chatops_bot.domain.transcript import Entry, Prompted, ToolReturned
@@ -51,8 +51,8 @@ class ToolChoice:
 
 
 def intent_of(text: str, choice: ToolChoice | None) -> UserIntent:
-    """What the newest message wants; its kind only where there is somebody to say it."""
-    found = {kind: ", ".join(values) for kind, values in entities_in(text).items()}
+    """What the newest message wants; its kind only where there is somebody to say it. Told is what is a name for certain."""
+    found = {kind: ", ".join(values) for kind, values in entities_in(text).items() if kind != WORD}
     return UserIntent(text=text, kind=choice.kind_of(text) if choice else None, entities=found)
 
 

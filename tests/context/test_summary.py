@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatops_bot.app.clock import CountingIds
+from chatops_bot.app.clock import CountingIds, ManualClock
 from chatops_bot.context.fence import fresh_marks
 from chatops_bot.context.history import project
 from chatops_bot.context.key_events import key_events
@@ -35,6 +35,7 @@ from chatops_bot.domain.transcript import (
     TurnRested,
     UserSaid,
 )
+from chatops_bot.sessions.circumstances import Circumstances, Home
 from tests.context.prompt_inputs import SHIPPED, a_session, an_agent, build, headings
 from tests.context.test_window import turn
 from tests.small_tools import PHRASES
@@ -149,7 +150,8 @@ def test_where_everything_is_seen_nothing_is_told():
     entries = proposed("t1")
     assert told(Past(entries, SkillTrail(entries))) == ""
     messages = project(entries, marks=fresh_marks(CountingIds().nonce), words=PHRASES.calls)
-    assert past_of(entries, SkillTrail(entries), messages, messages).is_all_seen
+    for sent in (messages, [*messages]):
+        assert past_of(entries, SkillTrail(entries), messages, sent).is_all_seen
 
 
 @pytest.mark.parametrize(
@@ -255,6 +257,24 @@ def test_secrets_are_taken_out_before_anything_is_cut():
     assert "hunter2" not in text
 
 
+def test_only_what_is_told_is_searched_for_secrets_and_to_the_end_of_a_word():
+    searched: list[int] = []
+
+    def clean(text: str) -> str:
+        searched.append(len(text))
+        return text.replace("S" * 600, "***")
+
+    watching = replace(teller(), clean=clean)
+    entries: list[Entry] = []
+    for number in range(100):
+        said = f"look at job-{number} " + "and at its log " * 300
+        entries += [asked(f"t{number}", said), TurnRested(f"t{number}", AT, TurnOutcome.ANSWERED, said)]
+    told = summarise(gone(entries), UserIntent(text="go on"), teller=watching, now=NOW)
+    assert "job-99" in told
+    assert sum(searched) < 60_000, "900,000 characters stand there"
+    assert watching.said(" " * 470 + "S" * 600, 120) == "***"
+
+
 def test_of_a_skill_that_the_asker_may_not_see_nothing_is_told():
     entries = [
         asked("t1", "look into it"),
@@ -296,6 +316,20 @@ def test_what_happened_besides_messages_is_told_with_its_time_and_never_twice():
     assert lines[0] in summary.splitlines()
     assert not [line for line in lines[1:] if line in summary]
     assert key_events(Past(entries, SkillTrail(entries)), teller(), 160) == []
+
+
+@pytest.mark.parametrize("limit", [0, 1, 10])
+def test_as_many_events_are_told_as_the_limit_says_and_none_for_zero(limit: int):
+    agent = an_agent(limits={"events": limit})
+    entries = [each for n in range(15) for each in (asked(f"t{n}", "and?"), decided(f"K7QF{n:02}"))]
+    now_here = a_session(timezone="Asia/Shanghai")
+    who = Circumstances(Home(), ManualClock(NOW), str, frozenset(), lambda turn_input: False)
+    session = who.remembering(now_here, gone(entries), agent, UserIntent(text="go on"), ())
+    assert len(session.key_events) == limit
+    told = build(agent=agent, session=a_session(key_events=events(entries))).suffix
+    assert [code for n in range(15) if (code := f"K7QF{n:02}") in told] == [
+        f"K7QF{n:02}" for n in range(15 - limit, 15)
+    ]
 
 
 def test_turns_that_the_window_leaves_out_are_those_that_are_told():

@@ -310,6 +310,20 @@ def test_a_window_counts_what_came_since_and_sends_everything_while_it_fits():
     assert len(window.fit(said, (), "")[-1].text) < 60_000
 
 
+def test_a_window_whose_context_changes_sends_what_a_new_one_would_and_chooses_once():
+    history = projected(forty(9_000))
+    marks, budget = kept_marks(b"a key", "s"), Budget(10_000)
+    window = Window(budget, "m", marks)
+    for text in ("now", "x" * 9_000, "later", "later"):
+        messages = (*history, ContextMessage(text))
+        chosen = window.fit(messages, (), "")
+        assert chosen is not messages
+        assert chosen == Window(budget, "m", marks).fit(messages, (), "")
+        assert window.fit((*history, ContextMessage(text)), (), "") is chosen
+    said = (*history, ContextMessage("later"), AssistantMessage("hm"), UserMessage("and?"))
+    assert window.fit(said, (), "") == Window(budget, "m", marks).fit(said, (), "")
+
+
 def test_cjk_text_is_reckoned_at_more_tokens_than_latin():
     assert estimate("") == 0
     assert estimate("a" * 1_000) == 300

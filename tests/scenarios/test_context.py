@@ -58,8 +58,8 @@ async def talk(world: World, thread: str, replies: int, *texts: str) -> int:
 @pytest.mark.parametrize(
     ("asked", "summary", "waits", "again"),
     [
-        ("pause nightly-report", "What matters of earlier messages", "waits for approval until", "and what about nightly-report?"),
-        ("暂停 nightly-report", "此前消息的要点", "等待批准，截至", "nightly-report 怎么样了？"),
+        ("pause nightly-report", "What matters of earlier messages (what waits there is not proposed again)", "waits for approval until", "and what about nightly-report?"),
+        ("暂停 nightly-report", "此前消息的要点（其中等待批准的，不要再次提出）", "等待批准，截至", "nightly-report 怎么样了？"),
     ],
     ids=["en", "zh"],
 )  # fmt: skip
