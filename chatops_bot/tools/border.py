@@ -27,7 +27,6 @@ from chatops_bot.tools.invocation import Dispatched, Handler, Invocation
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
-_NOT_ALLOWED = Phrase("不允许", "not allowed")
 _ENDS_THE_TURN = (StoreUnavailable, TurnLost)
 
 
@@ -95,6 +94,5 @@ def _redacted(result: ToolResult, redactor: Redactor) -> ToolResult:
 def _failed(error: ToolError, words: Words, language: Language, *, refused: bool = False) -> ToolResult:
     """The error as the model gets it, in the asker's language, since it may well quote it."""
     said = error.phrase.said_in(language) if error.told is None else words(error.told, language)
-    if refused:  # why is said by the answer, once
-        return ToolResult(status="error", content={"error": said, "refused": True}, summary=_NOT_ALLOWED)
-    return ToolResult(status="error", content={"error": said}, summary=error.phrase)
+    content = {"error": said} | ({"refused": True} if refused else {})
+    return ToolResult(status="error", content=content, summary=error.phrase)

@@ -588,7 +588,7 @@ async def test_a_refused_change_is_reported_and_not_tried_again():
     }
     played = await play("show nightly-report and pause nightly-report", Scheduler(broken=refused))
     assert len(played.writes) == 1
-    assert "No change proposed: Role viewer may read but not ask for changes; ask an admin." in played.text
+    assert "No change was proposed; the line above says why." in played.text
     assert "failed:" not in played.text
     assert played.text.count("`python report.py`") == 1
 

@@ -122,7 +122,8 @@ NOT_OFFERED = Phrase(
     "这需要工具 {tool}，但您在这里不能使用它；请让有权限的人来问，或换个问法。",
     "This needs the tool {tool}, which is not available to you here. Ask somebody who has it, or ask differently.",
 )
-REFUSED = Phrase("没有提议任何变更：{error}。", "No change proposed: {error}.")
+REFUSED = Phrase("没有提议任何变更；原因见上面那一行。", "No change was proposed; the line above says why.")
+"""People read the reason where the call stands, with the channels that it names as links."""
 TOOL_FAILED = Phrase("{tool}没有成功：{error}。{advice}", "{tool} failed: {error}. {advice}")
 TOOL_FAILED_IN_ITS_WORDS = Phrase(
     "{tool}没有成功，它的原文是 {error}。{advice}", "{tool} failed, in its own words {error}. {advice}"

@@ -51,8 +51,7 @@ def tool_error(result: Result, language: Language) -> str:
     if result.error == UNREADABLE:
         return phrases.TOOL_UNREADABLE.filled(tool=code(result.tool)).said_in(language)
     if result.content.get("refused") is True and result.tool in WRITE_TOOLS:
-        said = one_line(result.error.rstrip("。. "))
-        return phrases.REFUSED.filled(error=said).said_in(language)
+        return phrases.REFUSED.said_in(language)
     advice = next(
         (said for pattern, said in phrases.ADVICE if re.search(pattern, result.error, re.IGNORECASE)),
         phrases.ADVICE_ELSE,
