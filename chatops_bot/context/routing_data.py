@@ -49,6 +49,8 @@ class Routing(Value):
 
     core: Names
     kinds: Mapping[Annotated[str, StringConstraints(pattern=r"^[a-z_]{1,32}$")], RequestKind]
+    entities: Mapping[Literal["task", "run", "name", "code"], Names] = Field(default_factory=dict)
+    """What is of use where a request names one of these (`entities`)."""
     tools: Mapping[str, ToolRank] = Field(default_factory=dict)
     """What the model reads of the tool that finds tools."""
 

@@ -19,7 +19,7 @@ from chatops_bot.domain.regex import regex
 _READ_CHARS = 2_000
 """Of a longer message the beginning says what is wanted."""
 _WISHED, _OF_WISH, _OF_CUE, _LEAST_NEED = 100, 60, 40, 40
-_MOST_LEXICAL = 30
+_OF_ENTITY, _MOST_LEXICAL = 35, 30
 _COMMON = 0.2
 """A word in more than this share of all tools tells none of them apart."""
 
@@ -135,7 +135,7 @@ def route_tools(
     them; `previous` the tools of the turn before.
     """
     usable = tools.only(allowed, agent_id)
-    scores = _scored(intent.text, tools, usable, frozenset(wished))
+    scores = _scored(intent, tools, usable, frozenset(wished))
     ranked = sorted(scores, key=lambda name: (-scores[name], tools.rank(name)))
     needs = [name for name in ranked if scores[name] >= _LEAST_NEED]
     kept = _kept(tools, usable, needs, previous, wished, k_min, k_max)
@@ -148,10 +148,10 @@ def route_tools(
 
 
 def _scored(
-    text: str, tools: RoutableTools, usable: frozenset[str], wished: frozenset[str]
+    intent: UserIntent, tools: RoutableTools, usable: frozenset[str], wished: frozenset[str]
 ) -> dict[str, int]:
     """The tools that a request may need, with how much they are needed."""
-    plain = _plain(text)
+    plain = _plain(intent.text)
     scores: Counter[str] = Counter()
     for key, kind in tools.routing.kinds.items():
         is_wished = not wished.isdisjoint(kind.changes)
@@ -161,7 +161,13 @@ def _scored(
             if name in usable and (is_wished or not tools.briefs[name].changes):
                 score = _OF_CUE if not is_wished else _WISHED if tools.briefs[name].changes else _OF_WISH
                 scores[name] = max(scores[name], score)
-    for name, count in tools.matches(text).items():
+    hinted = {
+        name for kind, names in tools.routing.entities.items() if kind in intent.entities for name in names
+    }
+    for name in hinted & usable:
+        if not tools.briefs[name].changes:
+            scores[name] = max(scores[name], _OF_ENTITY)
+    for name, count in tools.matches(intent.text).items():
         if name in usable and name not in scores and count > 1 and not tools.briefs[name].changes:
             scores[name] = min(count, _MOST_LEXICAL)
     return dict(scores)

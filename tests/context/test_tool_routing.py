@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from chatops_bot.app.bundled import load_routing
 from chatops_bot.app.prompt_config import AgentsConfig
 from chatops_bot.app.prompt_files import configured_texts
+from chatops_bot.context.entities import entities_in
 from chatops_bot.context.prompt_registry import PromptRegistry
 from chatops_bot.context.prompt_types import ToolBrief, UserIntent
 from chatops_bot.context.routing_data import Routing
@@ -262,3 +263,24 @@ def test_a_change_belongs_to_one_kind():
     kinds = {key: {"tools": ["x"], "changes": ["pause"]} for key in ("a", "b")}
     with pytest.raises(ValidationError, match="pause is in two kinds"):
         Routing.model_validate({"core": [], "kinds": kinds})
+
+
+@pytest.mark.case("prompt-P9")
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("and run 7?", "analyze_failure"),
+        ("那运行 7 呢？", "analyze_failure"),
+        ("now task 12, please", "get_task_detail"),
+        ("再看任务 12", "get_task_detail"),
+    ],
+)
+def test_a_number_that_is_named_hints_at_what_looks_it_up(text: str, first: str):
+    found = {kind: ", ".join(values) for kind, values in entities_in(text).items()}
+    chosen = route_tools(
+        UserIntent(text=text, entities=found), TOOLS, allowed=TOOLS.briefs, agent_id="opsbot"
+    ).tools
+    assert first in chosen
+    assert not any(TOOLS.briefs[name].changes for name in chosen)
+    plain = route_tools(UserIntent(text="and that?"), TOOLS, allowed=TOOLS.briefs, agent_id="opsbot").tools
+    assert first not in plain
