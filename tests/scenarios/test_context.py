@@ -141,22 +141,18 @@ async def test_each_asker_reads_the_time_of_their_own_zone_and_nobodys_prefix_di
 
 @pytest.mark.case("prompt-P10")
 @pytest.mark.parametrize(
-    ("text", "theirs"),
+    "text",
     [
-        ("create shell task clean-tmp every night at 2 running `ls -l`", "In the time zone of whoever asked"),
-        ("创建 shell 任务 clean-tmp，每天凌晨2点执行 `ls -l`", "在提出人的时区"),
+        "create shell task clean-tmp every night at 2 running `ls -l`",
+        "创建 shell 任务 clean-tmp，每天凌晨2点执行 `ls -l`",
     ],
     ids=["en", "zh"],
 )
-async def test_every_night_at_two_is_the_askers_night_and_the_card_says_both(
-    world: World, text: str, theirs: str
-):
+async def test_every_night_at_two_is_the_askers_night_and_the_card_says_both(world: World, text: str):
     config = world.config()
     config = config.model_copy(update={"scheduler": config.scheduler.model_copy(update={"timezone": "UTC"})})
     async with world.bot(config=config):
         _, card = await asked_for(world, text)
     shown = everything(card)
     assert "0 18 * * *" in shown
-    assert " 18:00 UTC" in shown
-    assert theirs in shown
-    assert " 02:00 (Asia/Shanghai, UTC+08:00)" in shown
+    assert re.search(r" 18:00 UTC = \d{4}-\d\d-\d\d 02:00 Asia/Shanghai\b", shown)
