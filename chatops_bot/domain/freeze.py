@@ -106,8 +106,10 @@ def _first(wall: datetime, zone: ZoneInfo) -> datetime:
 
 
 def _last(wall: datetime, zone: ZoneInfo) -> datetime:
-    """As `_first`, the last instant."""
-    return max(_shown(wall, zone))
+    """The last instant at which they come to show it. Set back from 03:00 to 02:00 they do not come to 02:00, they were past it."""
+    earlier, later = _shown(wall, zone)
+    comes_again = (later - _MINUTE).astimezone(zone).replace(tzinfo=None) < wall
+    return later if comes_again else earlier
 
 
 def _shown(wall: datetime, zone: ZoneInfo) -> tuple[datetime, datetime]:

@@ -95,11 +95,15 @@ class Redactor:
         run = len(text) - len(text.rstrip(_VISIBLE_ASCII))
         assigned = _ASSIGNED.search(text, max(0, len(text) - _REACH))
         held = max(run, len(assigned.group()) if assigned else 0, _begun(text, self._parted))
-        for form in self._parted:
-            at = text.find(form, max(0, len(text) - held - len(form) + 1))
-            held = max(held, len(text) - at) if at >= 0 else held
-        # Not from the middle of a run: a rule may know the run by its end.
-        return len(text) - len(text[: len(text) - held].rstrip(_VISIBLE_ASCII))
+        while True:
+            before = held
+            for form in self._parted:
+                at = text.find(form, max(0, len(text) - held - len(form) + 1))
+                held = max(held, len(text) - at) if at >= 0 else held
+            # Not from the middle of a run: a rule may know the run by its end. That may be the middle of a configured secret.
+            held = len(text) - len(text[: len(text) - held].rstrip(_VISIBLE_ASCII))
+            if held == before:
+                return held
 
     def may_end_in_a_secret(self, text: str) -> bool:
         """Whether what is held back of `text`, should nothing follow, is better never shown: it may be half a secret."""

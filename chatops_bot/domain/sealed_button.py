@@ -31,5 +31,5 @@ def opened_button(keys: Sequence[bytes], press: str, value: str) -> tuple[str, i
 
 
 def _seal(key: bytes, press: str, proposal_id: str, revision: int) -> str:
-    message = f"{press}\0{proposal_id}\0{revision}".encode()
+    message = f"{press}\0{proposal_id}\0{revision}".encode(errors="surrogatepass")
     return hmac.new(key, message, hashlib.sha256).hexdigest()[:SEAL_CHARS]

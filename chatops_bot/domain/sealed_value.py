@@ -19,7 +19,7 @@ def seal(key: bytes, name: str, text: str) -> str:
     data = text.encode(errors="surrogatepass")
     body = len(data).to_bytes(_LENGTH_BYTES, "big") + data
     body += bytes(-len(body) % _PADDED_TO)
-    return _cipher(key).encrypt(body, [name.encode()]).hex()
+    return _cipher(key).encrypt(body, [name.encode(errors="surrogatepass")]).hex()
 
 
 def unseal(keys: Sequence[bytes], name: str, sealed: str) -> str | None:
@@ -32,7 +32,7 @@ def unseal(keys: Sequence[bytes], name: str, sealed: str) -> str | None:
         return None
     for key in keys:
         try:
-            body = _cipher(key).decrypt(encrypted, [name.encode()])
+            body = _cipher(key).decrypt(encrypted, [name.encode(errors="surrogatepass")])
         except InvalidTag:
             continue
         size = int.from_bytes(body[:_LENGTH_BYTES], "big")

@@ -29,7 +29,9 @@ class VoteSeals:
     def covers(self, proposal: Proposal) -> bool:
         """Whether this program stored the action as it stands, and counted each of its votes, of which there are some."""
         is_sealed = any(
-            hmac.compare_digest(sealed_digest(key, proposal).encode(), proposal.digest.encode())
+            hmac.compare_digest(
+                sealed_digest(key, proposal).encode(), proposal.digest.encode(errors="surrogatepass")
+            )
             for key in self._keys
         )
         return is_sealed and bool(proposal.votes) and not self.forged(proposal)
@@ -44,16 +46,19 @@ class VoteSeals:
         return any(one.person_id == person_id and self._holds(one.seal, said) for one in proposal.read_by)
 
     def _holds(self, seal: str, message: bytes) -> bool:
-        return any(hmac.compare_digest(seal.encode(), _sealed(key, message).encode()) for key in self._keys)
+        return any(
+            hmac.compare_digest(seal.encode(errors="surrogatepass"), _sealed(key, message).encode())
+            for key in self._keys
+        )
 
 
 def _of_vote(proposal: Proposal, vote: Vote) -> bytes:
     said = (vote.person_id, vote.person_name, vote.role, vote.at.isoformat(), vote.via, vote.break_glass)
-    return canonical_json(["vote", proposal.id, proposal.digest, *said]).encode()
+    return canonical_json(["vote", proposal.id, proposal.digest, *said]).encode(errors="surrogatepass")
 
 
 def _of_reader(proposal: Proposal, person_id: str) -> bytes:
-    return canonical_json(["read", proposal.id, proposal.digest, person_id]).encode()
+    return canonical_json(["read", proposal.id, proposal.digest, person_id]).encode(errors="surrogatepass")
 
 
 def _sealed(key: bytes, message: bytes) -> str:

@@ -122,3 +122,9 @@ def test_what_is_no_moment_is_refused(text: str):
 def test_what_is_no_window_is_refused(window, why: str):
     with pytest.raises(ValueError, match=why):
         freeze(*window)
+
+
+def test_a_window_that_ends_where_the_clock_is_set_back_to_ends_the_first_time():
+    window = freeze("Mon 00:00", "Sun 02:00")
+    assert window.is_on(datetime(2027, 10, 30, 23, 59, tzinfo=UTC))
+    assert not window.is_on(datetime(2027, 10, 31, 0, 0, tzinfo=UTC))

@@ -178,6 +178,10 @@ def test_no_kind_of_secret_shows_while_it_streams(sample: str):
         assert_never_shown(f"see {sample}{after}")
 
 
+def test_a_secret_of_several_words_twice_in_a_row_shows_no_part_of_itself():
+    assert_never_shown("correct horse batterycorrect horse battery")
+
+
 @given(
     st.lists(st.one_of(st.text(max_size=12), st.sampled_from(STREAMED)), max_size=3),
     st.sampled_from(["", " ", "\n", "，"]),

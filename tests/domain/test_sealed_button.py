@@ -66,3 +66,9 @@ def test_no_revision_is_so_long_that_it_would_be_one():
     for revision, opens in ((999_999_999, True), (1_000_000_000, False)):
         value = sealed_button(KEY, "approve", "prop_1", revision)
         assert (opened_button([KEY], "approve", value) is not None) is opens
+
+
+def test_half_a_character_opens_nothing():
+    """JSON may hold a lone surrogate, and so may what somebody makes up."""
+    value = sealed_button(KEY, "approve", "p", 1)
+    assert opened_button([KEY], "approve", "\ud800" + value) is None
