@@ -10,7 +10,7 @@ PORT ?= 8321
 
 help:
 	@echo "make demo    the whole product on this machine: http://127.0.0.1:$(PORT)"
-	@echo "make test    every test, about six minutes on two cores"
+	@echo "make test    every test, about five minutes on two cores"
 	@echo "make check   format, lint, types, import contracts"
 	@echo "make soak    the large sizes of the same tests (SIZE=ci for the short run)"
 	@echo "make mutate  how many faults in what decides the tests notice (SIZE=ci for a sample)"
