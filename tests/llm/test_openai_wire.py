@@ -414,13 +414,19 @@ def cut(stream: bytes, places: Iterable[int]) -> list[bytes]:
 
 
 def smooth(deltas: list[ModelDelta]) -> list[ModelDelta]:
-    """The deltas with neighbouring texts as one: where a text is parted depends on the reads, and means nothing."""
+    """The deltas with neighbouring texts as one, and neighbouring arguments of a call: where they are parted depends on the reads, and
+    means nothing."""
     whole: list[ModelDelta] = []
     for delta in deltas:
-        if isinstance(delta, TextDelta) and whole and isinstance(whole[-1], TextDelta):
-            whole[-1] = TextDelta(whole[-1].text + delta.text)
-        else:
-            whole.append(delta)
+        match whole[-1:], delta:
+            case [TextDelta(before)], TextDelta(text):
+                whole[-1] = TextDelta(before + text)
+            case [ToolCallDelta(index, id, name, before, opaque)], ToolCallDelta(
+                same, "", "", arguments, ""
+            ) if same == index:
+                whole[-1] = ToolCallDelta(index, id, name, before + arguments, opaque)
+            case _:
+                whole.append(delta)
     return whole
 
 
